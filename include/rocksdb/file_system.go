@@ -233,7 +233,7 @@ type FileSystem interface {
 	OptimizeForLogWrite(opts *FileOptions, walBytesPerSync uint64, writableFileMaxBufferSize int) *FileOptions
 	OptimizeForManifestWrite(opts *FileOptions) *FileOptions
 	OptimizeForCompactionTableWrite(opts *FileOptions, useDirectIOForFlushAndCompaction bool) *FileOptions
-	OptimizeForCompactionTableRead(opts *FileOptions, useDirectReads bool) *FileOptions
+	OptimizeForCompactionTableRead(opts *FileOptions, useDirectReads bool, dbPaths []string) *FileOptions
 	OptimizeForBlobFileRead(opts *FileOptions, useDirectReads bool) *FileOptions
 
 	// Poll waits until minCompletions of the handles are done; their

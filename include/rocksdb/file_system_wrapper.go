@@ -152,7 +152,7 @@ func (FileSystemBase) OptimizeForCompactionTableWrite(opts *FileOptions, useDire
 }
 
 // OptimizeForCompactionTableRead sets UseDirectReads.
-func (FileSystemBase) OptimizeForCompactionTableRead(opts *FileOptions, useDirectReads bool) *FileOptions {
+func (FileSystemBase) OptimizeForCompactionTableRead(opts *FileOptions, useDirectReads bool, _ []string) *FileOptions {
 	o := copyFileOptions(opts)
 	o.UseDirectReads = useDirectReads
 	return o
