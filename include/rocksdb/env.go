@@ -90,9 +90,9 @@ type EnvOptions struct {
 	// preallocating.
 	FallocateWithKeepSize bool
 	// CompactionReadaheadSize is in bytes.
-	CompactionReadaheadSize int
+	CompactionReadaheadSize uint64
 	// WritableFileMaxBufferSize bounds a writer's buffer, in bytes.
-	WritableFileMaxBufferSize int
+	WritableFileMaxBufferSize uint64
 	// RateLimiter may be nil.
 	RateLimiter RateLimiter
 }
@@ -107,6 +107,10 @@ func DefaultEnvOptions() EnvOptions {
 		WritableFileMaxBufferSize: 1024 * 1024,
 	}
 }
+
+// NewEnvOptions takes them from a database's options; its Env's file system
+// then changes what it cannot do.
+func NewEnvOptions(db *DBOptions) EnvOptions { return NewFileOptions(db).EnvOptions }
 
 // Env is what the engine needs of the system: files, time and threads.
 // Package env has the default one and the means to compose others.

@@ -156,6 +156,27 @@ func DefaultFileOptions() FileOptions {
 	}
 }
 
+// NewFileOptions takes them from a database's options; its Env's file system,
+// if there is one, then changes what it cannot do.
+func NewFileOptions(db *DBOptions) *FileOptions {
+	o := DefaultFileOptions()
+	o.UseMmapReads = db.AllowMmapReads
+	o.UseMmapWrites = db.AllowMmapWrites
+	o.UseDirectReads = db.UseDirectReads
+	o.SetFDCloexec = db.IsFDCloseOnExec
+	o.BytesPerSync = db.BytesPerSync
+	o.CompactionReadaheadSize = db.CompactionReadaheadSize
+	o.RateLimiter = db.RateLimiter
+	o.WritableFileMaxBufferSize = db.WritableFileMaxBufferSize
+	o.AllowFallocate = db.AllowFallocate
+	o.StrictBytesPerSync = db.StrictBytesPerSync
+	o.Temperature = db.MetadataWriteTemperature
+	if db.Env != nil {
+		db.Env.GetFileSystem().SanitizeFileOptions(&o)
+	}
+	return &o
+}
+
 // FileLock is a lock held on a file; give it to UnlockFile.
 type FileLock interface {
 	// Path is the locked file's.
@@ -230,7 +251,7 @@ type FileSystem interface {
 	// they take are those of the database's options.
 	OptimizeForLogRead(opts *FileOptions) *FileOptions
 	OptimizeForManifestRead(opts *FileOptions) *FileOptions
-	OptimizeForLogWrite(opts *FileOptions, walBytesPerSync uint64, writableFileMaxBufferSize int) *FileOptions
+	OptimizeForLogWrite(opts *FileOptions, walBytesPerSync uint64, writableFileMaxBufferSize uint64) *FileOptions
 	OptimizeForManifestWrite(opts *FileOptions) *FileOptions
 	OptimizeForCompactionTableWrite(opts *FileOptions, useDirectIOForFlushAndCompaction bool) *FileOptions
 	OptimizeForCompactionTableRead(opts *FileOptions, useDirectReads bool, dbPaths []string) *FileOptions

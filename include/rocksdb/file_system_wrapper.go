@@ -132,7 +132,7 @@ func (FileSystemBase) OptimizeForManifestRead(opts *FileOptions) *FileOptions {
 }
 
 // OptimizeForLogWrite takes the log's BytesPerSync and buffer size.
-func (FileSystemBase) OptimizeForLogWrite(opts *FileOptions, walBytesPerSync uint64, writableFileMaxBufferSize int) *FileOptions {
+func (FileSystemBase) OptimizeForLogWrite(opts *FileOptions, walBytesPerSync uint64, writableFileMaxBufferSize uint64) *FileOptions {
 	o := copyFileOptions(opts)
 	o.BytesPerSync = walBytesPerSync
 	o.WritableFileMaxBufferSize = writableFileMaxBufferSize

@@ -1,0 +1,7 @@
+//go:build !windows
+
+// Port of file/filename.h (kFilePathSeparator).
+
+package filename
+
+const filePathSeparator = '/'

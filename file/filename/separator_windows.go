@@ -1,0 +1,5 @@
+// Port of file/filename.h (kFilePathSeparator).
+
+package filename
+
+const filePathSeparator = '\\'
