@@ -86,3 +86,35 @@ const (
 	TemperatureIce     Temperature = 0x10
 	LastTemperature    Temperature = 0x11
 )
+
+// ParsedEntryInfo is an entry's internal key taken apart.
+type ParsedEntryInfo struct {
+	UserKey   []byte
+	Timestamp []byte
+	Sequence  SequenceNumber
+	Type      EntryType
+}
+
+// WriteStallCause says what slows or stops writes.
+type WriteStallCause uint8
+
+// The causes: of one column family, then of the whole database.
+const (
+	WriteStallCauseMemtableLimit WriteStallCause = iota
+	WriteStallCauseL0FileCountLimit
+	WriteStallCausePendingCompactionBytes
+	CFScopeWriteStallCauseEnumMax
+	WriteStallCauseWriteBufferManagerLimit
+	DBScopeWriteStallCauseEnumMax
+	WriteStallCauseNone
+)
+
+// WriteStallCondition says how writes fare.
+type WriteStallCondition uint8
+
+// The conditions.
+const (
+	WriteStallConditionDelayed WriteStallCondition = iota
+	WriteStallConditionStopped
+	WriteStallConditionNormal
+)
