@@ -103,3 +103,76 @@ type Cache interface {
 	DisownData()
 	GetPrintableOptions() string
 }
+
+// Values of ShardedCacheOptions.HashSeed that choose a seed: one that differs
+// from cache to cache, or one that depends on the host alone.
+const (
+	QuasiRandomHashSeed int32 = -1
+	HostHashSeed        int32 = -2
+)
+
+// ShardedCacheOptions are common to the caches made of shards.
+type ShardedCacheOptions struct {
+	Capacity int // bytes
+	// NumShardBits makes 1<<n shards; -1 chooses by capacity (shards of at
+	// least 512 KiB, at most 64 of them).
+	NumShardBits int
+	// StrictCapacityLimit makes Insert fail rather than exceed Capacity.
+	StrictCapacityLimit bool
+	MemoryAllocator     MemoryAllocator // nil for the default
+	// MetadataChargePolicy charges bookkeeping by default.
+	MetadataChargePolicy CacheMetadataChargePolicy
+	// HashSeed is a seed in 0..1<<31-1, QuasiRandomHashSeed or HostHashSeed.
+	HashSeed int32
+}
+
+// LRUCacheOptions configure package cache's NewLRUCache.
+type LRUCacheOptions struct {
+	ShardedCacheOptions
+	// HighPriPoolRatio and LowPriPoolRatio are the parts of the capacity that
+	// entries of these priorities (and for the low pool, entries hit before)
+	// keep against others; their sum is at most 1. Default 0.5 and 0.
+	HighPriPoolRatio float64
+	LowPriPoolRatio  float64
+}
+
+// DefaultLRUCacheOptions gives upstream's defaults for a capacity in bytes.
+func DefaultLRUCacheOptions(capacity int) LRUCacheOptions {
+	return LRUCacheOptions{
+		ShardedCacheOptions: defaultShardedCacheOptions(capacity),
+		HighPriPoolRatio:    0.5,
+	}
+}
+
+func defaultShardedCacheOptions(capacity int) ShardedCacheOptions {
+	return ShardedCacheOptions{
+		Capacity:             capacity,
+		NumShardBits:         -1,
+		MetadataChargePolicy: FullChargeCacheMetadata,
+		HashSeed:             HostHashSeed,
+	}
+}
+
+// HyperClockCacheOptions configure package cache's NewHyperClockCache.
+type HyperClockCacheOptions struct {
+	ShardedCacheOptions
+	// EstimatedEntryCharge, when above 0, is the average charge of an entry
+	// and fixes the table's size; 0 lets the table grow with its contents.
+	EstimatedEntryCharge int
+	// MinAvgEntryCharge bounds the growing table's size from above. Default
+	// 450.
+	MinAvgEntryCharge int
+	// EvictionEffortCap bounds how much pinned entries may slow evictions.
+	// Default 30.
+	EvictionEffortCap int
+}
+
+// DefaultHyperClockCacheOptions gives upstream's defaults for a capacity in
+// bytes.
+func DefaultHyperClockCacheOptions(capacity int) HyperClockCacheOptions {
+	return HyperClockCacheOptions{
+		ShardedCacheOptions: defaultShardedCacheOptions(capacity),
+		MinAvgEntryCharge:   450,
+		EvictionEffortCap:   30,
+	}
+}

@@ -1,0 +1,26 @@
+// Package cache holds the block cache and what belongs to it: LRUCache, cache
+// keys, the names of entry roles, and reservations of cache capacity for
+// memory used elsewhere.
+//
+// Main types: LRUCache (shards of a hash table and an LRU list with three
+// priority pools), LRUHandle (an entry; the concrete rocksdb.CacheHandle),
+// CacheKey and OffsetableCacheKey (16-byte keys of blocks),
+// ConcurrentCacheReservationManager.
+//
+// Invariants of a shard, all under its mutex:
+//   - An entry is in the LRU list exactly when it is in the table and has no
+//     reference from outside.
+//   - usage is the charge of the entries in the table and of those that were
+//     taken out but are still referenced; lruUsage that of the list alone.
+//   - Deleters run outside the mutex, after the entry left the table, so that
+//     they may use the cache themselves.
+//
+// Locks: the configuration mutex of a cache comes before its shards' mutexes;
+// one shard's mutex is held at a time.
+//
+// Callers on hot paths hold the concrete *LRUCache and use LookupKey,
+// InsertKey and ReleaseHandle: they take keys by value, so that nothing
+// escapes to the heap.
+//
+// Read lru_cache.go first.
+package cache
