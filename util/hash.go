@@ -104,7 +104,7 @@ func BijectiveUnhash2x64(inHigh64, inLow64, seed uint64) (high64, low64 uint64) 
 	carry, _ = bits.Mul64(lo, xxPrime64x1)
 	hi -= carry
 	low32 := uint32(hi) * prime32x2Inverse
-	hi = hi&^0xffffffff - uint64(low32)*(xxPrime32x2-1)&^0xffffffff + uint64(low32)
+	hi -= uint64(low32) * (xxPrime32x2 - 1)
 	hi ^= bijectiveSecretHigh + seed
 	lo ^= hi ^ (bijectiveSecretLow - seed)
 	return hi, lo
