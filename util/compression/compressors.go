@@ -128,7 +128,7 @@ func newSnappyCompressor(opts *rocksdb.CompressionOptions, dict []byte) *snappyC
 	c.init(opts, rocksdb.SnappyCompression, "BuiltinSnappyCompressorV2", dict)
 	c.parallel = 1
 	c.newArea = func() any { return new(snappyArea) }
-	c.clone = func(dict []byte) rocksdb.Compressor { return newSnappyCompressor(opts, dict) }
+	c.clone = func(dict []byte) rocksdb.Compressor { return newSnappyCompressor(c.opts, dict) }
 	return c
 }
 
@@ -198,7 +198,7 @@ func newZlibCompressor(opts *rocksdb.CompressionOptions, dict []byte) *zlibCompr
 	}
 	c.init(opts, rocksdb.ZlibCompression, "BuiltinZlibCompressorV2", dict)
 	c.newArea = func() any { return new(zlibArea) }
-	c.clone = func(dict []byte) rocksdb.Compressor { return newZlibCompressor(opts, dict) }
+	c.clone = func(dict []byte) rocksdb.Compressor { return newZlibCompressor(c.opts, dict) }
 	return c
 }
 

@@ -1,6 +1,6 @@
 // Port of the LZ4 parts of util/compression.cc, with an encoder of our own.
-// Differs: with a dictionary, LZ4HC compresses like LZ4; without, its output is
-// valid LZ4 but not that of the C library.
+// Differs: LZ4HC output is valid LZ4 but not that of the C library; with a
+// dictionary it is the better of LZ4 with and LZ4HC without.
 
 package compression
 
@@ -298,6 +298,7 @@ type lz4Area struct {
 	small lz4Table16
 	large lz4Table32
 	buf   []byte // dictionary and source, where there is a dictionary
+	hcOut []byte // LZ4HC's result, where there is a dictionary
 	hc    lz4.CompressorHC
 }
 
@@ -323,7 +324,7 @@ func newLZ4Compressor(opts *rocksdb.CompressionOptions, hc bool, dict []byte) *l
 	} else if opts.Level < 0 {
 		c.accel = min(-max(opts.Level, -lz4MaxAcceleration), lz4MaxAcceleration)
 	}
-	c.clone = func(dict []byte) rocksdb.Compressor { return newLZ4Compressor(opts, hc, dict) }
+	c.clone = func(dict []byte) rocksdb.Compressor { return newLZ4Compressor(c.opts, hc, dict) }
 	if len(dict) > 64<<10 {
 		dict = dict[len(dict)-64<<10:]
 	}
@@ -362,6 +363,9 @@ func (c *lz4Compressor) CompressBlock(src, dst []byte, area any) (int, rocksdb.C
 		w.buf = append(w.buf[:len(c.dict)], src...)
 		w.large = *c.dictTab
 		m = lz4CompressLarge(w.buf, len(c.dict), out, &w.large, c.dictBase, c.accel)
+		if c.hc {
+			m = c.tryHC(w, src, out, m)
+		}
 	case c.hc:
 		w.hc.Level = c.level
 		m = lz4CompressHC(&w.hc, src, out)
@@ -379,6 +383,22 @@ func (c *lz4Compressor) CompressBlock(src, dst []byte, area any) (int, rocksdb.C
 		return 1, rocksdb.NoCompression, nil
 	}
 	return n + m, c.typ, nil
+}
+
+// tryHC replaces out's m bytes (0: none) by LZ4HC's where these are fewer.
+func (c *lz4Compressor) tryHC(w *lz4Area, src, out []byte, m int) int {
+	limit := len(out)
+	if m > 0 {
+		limit = m
+	}
+	if cap(w.hcOut) < limit {
+		w.hcOut = make([]byte, limit)
+	}
+	w.hc.Level = c.level
+	if n := lz4CompressHC(&w.hc, src, w.hcOut[:limit]); n > 0 && (m == 0 || n < m) {
+		return copy(out, w.hcOut[:n])
+	}
+	return m
 }
 
 func lz4CompressHC(hc *lz4.CompressorHC, src, dst []byte) int {

@@ -54,7 +54,7 @@ func newZSTDCompressor(opts *rocksdb.CompressionOptions, dict []byte) *zstdCompr
 		enc, err := newZSTDEncoder(c.opts.Level, c.opts.Checksum, c.dict)
 		return &zstdArea{enc: enc, err: err}
 	}
-	c.clone = func(dict []byte) rocksdb.Compressor { return newZSTDCompressor(opts, dict) }
+	c.clone = func(dict []byte) rocksdb.Compressor { return newZSTDCompressor(c.opts, dict) }
 	return c
 }
 
