@@ -1,4 +1,4 @@
-// Port of include/rocksdb/threadpool.h and Env::Priority of
+// Port of include/rocksdb/threadpool.h and of Env::Priority and CpuPriority of
 // include/rocksdb/env.h. Differs: NewThreadPool is in util/threadpool.
 
 package rocksdb
@@ -30,6 +30,17 @@ func (p Priority) String() string {
 	return "Invalid"
 }
 
+// CPUPriority is how eagerly the system runs a pool's threads.
+type CPUPriority int8
+
+// The CPU priorities, lowest first.
+const (
+	CPUPriorityIdle CPUPriority = iota
+	CPUPriorityLow
+	CPUPriorityNormal
+	CPUPriorityHigh
+)
+
 // ThreadPool runs jobs on a bounded number of goroutines.
 type ThreadPool interface {
 	// JoinAllThreads waits for the running jobs and drops those not started.
@@ -40,7 +51,8 @@ type ThreadPool interface {
 	// GetQueueLen is the number of jobs not started.
 	GetQueueLen() uint
 	// WaitForJobsAndJoinAllThreads waits until all jobs, started or not, are
-	// done. No job can be submitted after it or JoinAllThreads.
+	// done. After it or JoinAllThreads the pool has no goroutines: jobs wait
+	// until SetBackgroundThreads gives it some.
 	WaitForJobsAndJoinAllThreads()
 	// SubmitJob queues a job; the same function may be queued several times.
 	SubmitJob(job func())
