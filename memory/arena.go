@@ -42,7 +42,8 @@ type Arena struct {
 type blockList struct {
 	blockSize int
 	tracker   *AllocTracker
-	owned     [][]byte
+	owned     [][]byte // by Alloc
+	regular   [][]byte // by allocBlock
 	huge      [][]byte
 	memory    int // bytes of all blocks
 	irregular int
@@ -82,10 +83,25 @@ func (l *blockList) count(bytes int) {
 	}
 }
 
-// regular makes a block of size bytes.
-func (l *blockList) newBlock(size int) []byte {
+// irregularBlock makes a block for one request of size bytes.
+func (l *blockList) irregularBlock(size int) []byte {
+	l.irregular++
 	b := Alloc(size)
 	l.owned = append(l.owned, b)
+	l.count(cap(b))
+	return b
+}
+
+// regularBlock makes a block of the arena's size, or of hugeSize huge pages if
+// that is not 0 and the system has them.
+func (l *blockList) regularBlock(hugeSize int) []byte {
+	if hugeSize > 0 {
+		if b := l.hugeBlock(hugeSize); b != nil {
+			return b
+		}
+	}
+	b := allocBlock(l.blockSize)
+	l.regular = append(l.regular, b)
 	l.count(cap(b))
 	return b
 }
@@ -107,6 +123,9 @@ func (l *blockList) free() {
 	for _, b := range l.owned {
 		Free(b)
 	}
+	for _, b := range l.regular {
+		freeBlock(b)
+	}
 	for _, b := range l.huge {
 		unmapPages(unsafe.Pointer(unsafe.SliceData(b)), len(b))
 	}
@@ -117,7 +136,7 @@ func (l *blockList) free() {
 }
 
 // number is the count of blocks beside the inline one.
-func (l *blockList) number() int { return len(l.owned) - 1 + len(l.huge) }
+func (l *blockList) number() int { return len(l.owned) - 1 + len(l.regular) + len(l.huge) }
 
 // Allocate gives bytes at any alignment.
 func (a *Arena) Allocate(bytes int) []byte {
@@ -157,18 +176,11 @@ func (a *Arena) AllocateAlignedHuge(bytes, hugePageSize int, logger rocksdb.Logg
 
 func (a *Arena) allocateFallback(bytes int, aligned bool) []byte {
 	if bytes > a.blocks.blockSize/4 {
-		a.blocks.irregular++
-		b := a.blocks.newBlock(bytes)
+		b := a.blocks.irregularBlock(bytes)
 		return b[:bytes:bytes]
 	}
 	// What is left of the current block is lost.
-	var b []byte
-	if a.hugePage > 0 {
-		b = a.blocks.hugeBlock(a.hugePage)
-	}
-	if b == nil {
-		b = a.blocks.newBlock(a.blocks.blockSize)
-	}
+	b := a.blocks.regularBlock(a.hugePage)
 	a.block, a.front, a.back = b, 0, len(b)
 	if aligned {
 		a.front = bytes

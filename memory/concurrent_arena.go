@@ -88,18 +88,11 @@ func (a *ConcurrentArena) allocateSlow(n int64, seen *arenaBlock) unsafe.Pointer
 		seen = b
 	}
 	if n > int64(a.blockSize/4) {
-		a.mu.blocks.irregular++
-		b := a.mu.blocks.newBlock(int(n))
+		b := a.mu.blocks.irregularBlock(int(n))
 		a.fixupLocked()
 		return unsafe.Pointer(unsafe.SliceData(b))
 	}
-	var b []byte
-	if a.hugePage > 0 {
-		b = a.mu.blocks.hugeBlock(a.hugePage)
-	}
-	if b == nil {
-		b = a.mu.blocks.newBlock(a.blockSize)
-	}
+	b := a.mu.blocks.regularBlock(a.hugePage)
 	a.publishLocked(b, int(n))
 	return unsafe.Pointer(unsafe.SliceData(b))
 }

@@ -46,3 +46,9 @@ func mapHugePages(n int) unsafe.Pointer {
 func discardPages(p unsafe.Pointer, n int) {
 	_ = unix.Madvise(unsafe.Slice((*byte)(p), n), unix.MADV_DONTNEED)
 }
+
+// adviseHuge asks for huge pages where the system has them to give.
+func adviseHuge(p unsafe.Pointer, n int) {
+	// Refused where the kernel was built without them.
+	_ = unix.Madvise(unsafe.Slice((*byte)(p), n), unix.MADV_HUGEPAGE)
+}

@@ -17,3 +17,5 @@ func unmapPages(unsafe.Pointer, int) {}
 func mapHugePages(int) unsafe.Pointer { return nil }
 
 func discardPages(unsafe.Pointer, int) {}
+
+func adviseHuge(unsafe.Pointer, int) {}
