@@ -137,9 +137,9 @@ type Env interface {
 	GetBackgroundThreads(pri Priority) int
 	IncBackgroundThreadsIfNeeded(n int, pri Priority)
 	// LowerThreadPoolIOPriority and LowerThreadPoolCPUPriority ask the system
-	// to prefer other work; they may do nothing.
+	// to prefer other work.
 	LowerThreadPoolIOPriority(pri Priority)
-	LowerThreadPoolCPUPriority(pri Priority)
+	LowerThreadPoolCPUPriority(pri Priority, cpu CPUPriority) error
 
 	GetHostName() (string, error)
 	// GetThreadID identifies the calling thread in logs.
