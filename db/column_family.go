@@ -1,0 +1,650 @@
+// Port of db/column_family.{h,cc}. Differs: readers reference the SuperVersion
+// through an atomic pointer and a counter instead of thread-local copies; a
+// dropped family is freed by the garbage collector once its files are let go.
+
+package db
+
+import (
+	"math"
+	"sync"
+	"sync/atomic"
+
+	"github.com/rocksdb-go/rocksdb/db/compaction"
+	"github.com/rocksdb-go/rocksdb/db/dbformat"
+	"github.com/rocksdb-go/rocksdb/db/memtable"
+	"github.com/rocksdb-go/rocksdb/db/tablecache"
+	"github.com/rocksdb-go/rocksdb/db/version"
+	"github.com/rocksdb-go/rocksdb/db/writethread"
+	"github.com/rocksdb-go/rocksdb/include/rocksdb"
+	"github.com/rocksdb-go/rocksdb/options"
+)
+
+// Factors by which a delayed write rate changes.
+const (
+	incSlowdownRatio       = 0.8
+	decSlowdownRatio       = 1 / incSlowdownRatio
+	nearStopSlowdownRatio  = 0.6
+	delayRecoverSlowdown   = 1.4
+	minDelayedWriteRate    = 16 << 10 // bytes/s
+	markedFilesForSpeedup  = 2
+	dummyColumnFamilyID    = math.MaxUint32
+	defaultColumnFamilyNum = 0
+)
+
+// SuperVersion is a consistent view of a column family. It is immutable; its
+// counter keeps what it refers to alive.
+type SuperVersion struct {
+	CFD              *ColumnFamilyData
+	Mem              *memtable.MemTable
+	Imm              *MemTableListVersion
+	Current          *Version
+	MutableCFOptions *options.MutableCFOptions
+	// VersionNumber rises with every SuperVersion installed in the family.
+	VersionNumber       uint64
+	WriteStallCondition rocksdb.WriteStallCondition
+
+	refs atomic.Int32
+	host SuperVersionHost
+}
+
+// Ref adds a reference; the caller holds one already.
+func (s *SuperVersion) Ref() *SuperVersion {
+	s.refs.Add(1)
+	return s
+}
+
+// tryRef adds a reference unless the last one is gone.
+func (s *SuperVersion) tryRef() bool {
+	for {
+		n := s.refs.Load()
+		if n == 0 {
+			return false
+		}
+		if s.refs.CompareAndSwap(n, n+1) {
+			return true
+		}
+	}
+}
+
+// Unref drops a reference and tells whether it was the last; CleanupLocked has
+// to follow then.
+func (s *SuperVersion) Unref() bool { return s.refs.Add(-1) == 0 }
+
+// Release drops a reference, cleaning up after the last one. The DB mutex must
+// not be held.
+func (s *SuperVersion) Release() {
+	if s.Unref() {
+		s.host.CleanupSuperVersion(s)
+	}
+}
+
+// CleanupLocked lets go of what s refers to, with the DB mutex held. Memtables
+// that nobody else refers to are given back to free, which the caller frees
+// without the mutex.
+func (s *SuperVersion) CleanupLocked(free *[]*memtable.MemTable) {
+	s.Imm.Unref(free)
+	if m := s.Mem.Unref(); m != nil {
+		*free = append(*free, m)
+	}
+	s.Current.Unref()
+}
+
+// ColumnFamilyData is one column family of an open database. Fields without
+// another comment are protected by the DB mutex.
+type ColumnFamilyData struct {
+	id   uint32 // constant
+	name string // constant
+
+	set             *ColumnFamilySet
+	icmp            *dbformat.InternalKeyComparator // constant
+	initialCF       rocksdb.ColumnFamilyOptions     // sanitized, as opened; constant
+	ioptions        *options.ImmutableOptions       // constant
+	mutable         atomic.Pointer[options.MutableCFOptions]
+	tableCache      *tablecache.TableCache // constant; nil for the dummy
+	picker          compaction.Picker      // constant
+	internalStats   *InternalStats         // constant
+	deletionPending bool
+
+	dummyVersions *Version // head of the list of versions
+	current       *Version
+	mem           *memtable.MemTable
+	imm           *MemTableList
+
+	superVersion       atomic.Pointer[SuperVersion] // read without the mutex
+	superVersionNumber atomic.Uint64
+
+	// logNumber is the least WAL that may hold data of this family that is not
+	// in SSTs; -1 semantics of upstream do not exist.
+	logNumber uint64
+
+	refs                      atomic.Int32
+	dropped                   atomic.Bool
+	queuedForFlush            bool
+	queuedForCompaction       bool
+	prevCompactionNeededBytes uint64
+	writeControllerToken      *writethread.Token
+	lastMemtableID            atomic.Uint64
+	allow2PC                  bool
+	nextEpochNumber           atomic.Uint64
+	fullHistoryTSLow          []byte
+	flushSkipReschedule       bool
+	mempurgeUsed              bool
+}
+
+// GetID gives the family's number.
+func (c *ColumnFamilyData) GetID() uint32 { return c.id }
+
+// GetName gives the family's name.
+func (c *ColumnFamilyData) GetName() string { return c.name }
+
+// Ref keeps c alive.
+func (c *ColumnFamilyData) Ref() { c.refs.Add(1) }
+
+// UnrefLocked drops a reference; after the last one the family leaves its set.
+// The DB mutex is held.
+func (c *ColumnFamilyData) UnrefLocked(free *[]*memtable.MemTable) bool {
+	if c.refs.Add(-1) > 0 {
+		return false
+	}
+	c.destroyLocked(free)
+	return true
+}
+
+func (c *ColumnFamilyData) destroyLocked(free *[]*memtable.MemTable) {
+	c.writeControllerToken.Release()
+	c.writeControllerToken = nil
+	if sv := c.superVersion.Swap(nil); sv != nil && sv.Unref() {
+		sv.CleanupLocked(free)
+	}
+	if c.current != nil {
+		c.current.Unref()
+		c.current = nil
+	}
+	if c.mem != nil {
+		if m := c.mem.Unref(); m != nil {
+			*free = append(*free, m)
+		}
+		c.mem = nil
+	}
+	if c.imm != nil {
+		c.imm.UnrefCurrent(free)
+	}
+	c.set.removeLocked(c)
+}
+
+// SetDropped marks the family as dropped: it takes no writes and no jobs, and
+// goes away with its last reference. The DB mutex is held, and the caller is
+// the leader of the write thread.
+func (c *ColumnFamilyData) SetDropped() {
+	c.dropped.Store(true)
+	c.writeControllerToken.Release()
+	c.writeControllerToken = nil
+	c.set.forgetName(c)
+}
+
+// IsDropped tells whether the family was dropped.
+func (c *ColumnFamilyData) IsDropped() bool { return c.dropped.Load() }
+
+// NumberLevels is the number of levels.
+func (c *ColumnFamilyData) NumberLevels() int { return c.ioptions.NumLevels }
+
+// SetLogNumber sets the least WAL that the family needs.
+func (c *ColumnFamilyData) SetLogNumber(n uint64) { c.logNumber = n }
+
+// GetLogNumber gives the least WAL that the family needs.
+func (c *ColumnFamilyData) GetLogNumber() uint64 { return c.logNumber }
+
+// IOptions gives the immutable options, the database's included.
+func (c *ColumnFamilyData) IOptions() *options.ImmutableOptions { return c.ioptions }
+
+// GetLatestMutableCFOptions gives the present mutable options.
+func (c *ColumnFamilyData) GetLatestMutableCFOptions() *options.MutableCFOptions {
+	return c.mutable.Load()
+}
+
+// GetLatestCFOptions gives all options as they are now.
+func (c *ColumnFamilyData) GetLatestCFOptions() rocksdb.ColumnFamilyOptions {
+	return options.BuildColumnFamilyOptions(&c.initialCF, c.mutable.Load())
+}
+
+// InternalComparator gives the order of internal keys.
+func (c *ColumnFamilyData) InternalComparator() *dbformat.InternalKeyComparator { return c.icmp }
+
+// UserComparator gives the order of user keys.
+func (c *ColumnFamilyData) UserComparator() rocksdb.Comparator { return c.icmp.UserComparator() }
+
+// TableCache gives the cache of open tables.
+func (c *ColumnFamilyData) TableCache() *tablecache.TableCache { return c.tableCache }
+
+// CompactionPicker gives the picker.
+func (c *ColumnFamilyData) CompactionPicker() compaction.Picker { return c.picker }
+
+// InternalStats gives the statistics of flushes, compactions and stalls.
+func (c *ColumnFamilyData) InternalStats() *InternalStats { return c.internalStats }
+
+// Imm gives the immutable memtables.
+func (c *ColumnFamilyData) Imm() *MemTableList { return c.imm }
+
+// Mem gives the active memtable.
+func (c *ColumnFamilyData) Mem() *memtable.MemTable { return c.mem }
+
+// Current gives the present version.
+func (c *ColumnFamilyData) Current() *Version { return c.current }
+
+// SetCurrent makes v the present version.
+func (c *ColumnFamilyData) SetCurrent(v *Version) { c.current = v }
+
+// DummyVersions is the head of the list of versions.
+func (c *ColumnFamilyData) DummyVersions() *Version { return c.dummyVersions }
+
+// IsEmpty tells whether neither memtables nor files hold anything.
+func (c *ColumnFamilyData) IsEmpty() bool {
+	return c.mem.GetFirstSequenceNumber() == 0 && c.imm.NumNotFlushed() == 0
+}
+
+// QueuedForFlush and its kin say that the family waits for a background job.
+func (c *ColumnFamilyData) QueuedForFlush() bool { return c.queuedForFlush }
+
+// SetQueuedForFlush sets it.
+func (c *ColumnFamilyData) SetQueuedForFlush(v bool) { c.queuedForFlush = v }
+
+// QueuedForCompaction tells whether the family waits for a compaction.
+func (c *ColumnFamilyData) QueuedForCompaction() bool { return c.queuedForCompaction }
+
+// SetQueuedForCompaction sets it.
+func (c *ColumnFamilyData) SetQueuedForCompaction(v bool) { c.queuedForCompaction = v }
+
+// GetFullHistoryTsLow gives the timestamp below which history is gone.
+func (c *ColumnFamilyData) GetFullHistoryTsLow() []byte { return c.fullHistoryTSLow }
+
+// SetFullHistoryTsLow raises it.
+func (c *ColumnFamilyData) SetFullHistoryTsLow(ts []byte) { c.fullHistoryTSLow = ts }
+
+// GetNextEpochNumber gives the next epoch number without taking it.
+func (c *ColumnFamilyData) GetNextEpochNumber() uint64 { return c.nextEpochNumber.Load() }
+
+// SetNextEpochNumber sets the next epoch number.
+func (c *ColumnFamilyData) SetNextEpochNumber(n uint64) { c.nextEpochNumber.Store(n) }
+
+// NewEpochNumber takes an epoch number.
+func (c *ColumnFamilyData) NewEpochNumber() uint64 { return c.nextEpochNumber.Add(1) - 1 }
+
+// ResetNextEpochNumber starts over.
+func (c *ColumnFamilyData) ResetNextEpochNumber() {
+	c.nextEpochNumber.Store(version.UnknownEpochNumber + 1 + version.ReservedEpochNumberForFileIngestedBehind)
+}
+
+// RecoverEpochNumbers gives epoch numbers to files that came without, and sets
+// the next one.
+func (c *ColumnFamilyData) RecoverEpochNumbers() {
+	vs := c.current.StorageInfo()
+	next := vs.RecoverEpochNumbers(c.ioptions.AllowIngestBehind || c.ioptions.CFAllowIngestBehind)
+	c.SetNextEpochNumber(max(next, c.GetNextEpochNumber()))
+}
+
+// OldestLogToKeep is the least WAL the family needs, prepared transactions
+// included.
+func (c *ColumnFamilyData) OldestLogToKeep() uint64 {
+	n := c.logNumber
+	if c.allow2PC {
+		if p := c.imm.PrecomputeMinLogContainingPrepSection(nil); p > 0 && p < n {
+			n = p
+		}
+		if p := c.mem.GetMinLogContainingPrepSection(); p > 0 && p < n {
+			n = p
+		}
+	}
+	return n
+}
+
+// ConstructNewMemtable makes an empty memtable, whose entries are at or after
+// earliestSeq.
+func (c *ColumnFamilyData) ConstructNewMemtable(mo *options.MutableCFOptions, earliestSeq rocksdb.SequenceNumber) *memtable.MemTable {
+	m := memtable.New(c.icmp, c.ioptions, mo, c.set.writeBufferManager, earliestSeq, c.id)
+	m.SetID(c.lastMemtableID.Add(1))
+	return m
+}
+
+// CreateNewMemtable replaces the active memtable by an empty one; the old one
+// is let go.
+func (c *ColumnFamilyData) CreateNewMemtable(earliestSeq rocksdb.SequenceNumber) {
+	if c.mem != nil {
+		if m := c.mem.Unref(); m != nil {
+			m.Free()
+		}
+	}
+	c.mem = c.ConstructNewMemtable(c.mutable.Load(), earliestSeq)
+	c.mem.Ref()
+}
+
+// SetMemtable makes m the active memtable, taking over the caller's reference.
+func (c *ColumnFamilyData) SetMemtable(m *memtable.MemTable) {
+	m.SetID(c.lastMemtableID.Add(1))
+	c.mem = m
+}
+
+// GetReferencedSuperVersion gives the current SuperVersion with a reference
+// that Release gives back; nil once the family is destroyed. It takes no lock.
+func (c *ColumnFamilyData) GetReferencedSuperVersion() *SuperVersion {
+	for {
+		sv := c.superVersion.Load()
+		if sv == nil || sv.tryRef() {
+			return sv
+		}
+	}
+}
+
+// GetSuperVersion gives the current one without a reference; with the DB mutex
+// held.
+func (c *ColumnFamilyData) GetSuperVersion() *SuperVersion { return c.superVersion.Load() }
+
+// GetSuperVersionNumber is the number of the current one; no lock is needed.
+func (c *ColumnFamilyData) GetSuperVersionNumber() uint64 { return c.superVersionNumber.Load() }
+
+// InstallSuperVersion makes the family's present memtables and version the
+// current SuperVersion. What the old one alone referred to is added to ctx. The
+// DB mutex is held.
+func (c *ColumnFamilyData) InstallSuperVersion(ctx *SuperVersionContext, host SuperVersionHost) {
+	mo := c.mutable.Load()
+	sv := &SuperVersion{CFD: c, Mem: c.mem, Imm: c.imm.Current(), Current: c.current, MutableCFOptions: mo, host: host}
+	sv.Mem.Ref()
+	sv.Imm.Ref()
+	sv.Current.Ref()
+	sv.refs.Store(1)
+	sv.VersionNumber = c.superVersionNumber.Add(1)
+	old := c.superVersion.Load()
+	if old == nil || old.Current != sv.Current || old.Mem != sv.Mem || old.Imm != sv.Imm || old.MutableCFOptions != mo {
+		sv.WriteStallCondition = c.RecalculateWriteStallConditions(mo)
+	} else {
+		sv.WriteStallCondition = old.WriteStallCondition
+	}
+	c.superVersion.Store(sv)
+	if old == nil {
+		return
+	}
+	if old.WriteStallCondition != sv.WriteStallCondition {
+		ctx.pushWriteStallNotification(c, old.WriteStallCondition, sv.WriteStallCondition)
+	}
+	if old.Unref() {
+		old.CleanupLocked(&ctx.MemtablesToFree)
+	}
+}
+
+// NeedsCompaction tells whether the picker would find work.
+func (c *ColumnFamilyData) NeedsCompaction() bool {
+	return !c.mutable.Load().DisableAutoCompactions && c.picker.NeedsCompaction(c.current.StorageInfo())
+}
+
+// PickCompaction asks the picker for a compaction, nil when there is none. The
+// result's input version is referenced.
+func (c *ColumnFamilyData) PickCompaction(mo *options.MutableCFOptions, mdb *options.MutableDBOptions,
+	snapshots []rocksdb.SequenceNumber, snapshotChecker dbformat.SnapshotChecker, requireMaxOutputLevel bool) *compaction.Compaction {
+	p := c.picker.PickCompaction(c.name, mo, mdb, snapshots, snapshotChecker, c.current.StorageInfo(), requireMaxOutputLevel)
+	if p != nil {
+		p.FinalizeInputInfo(c.current, c.cfView())
+	}
+	return p
+}
+
+// CompactRange asks the picker for one step of a manual compaction. conflict is
+// set when it has to wait for others.
+func (c *ColumnFamilyData) CompactRange(mo *options.MutableCFOptions, mdb *options.MutableDBOptions, in compaction.ManualRange) (p *compaction.Compaction, compactionEnd dbformat.InternalKey, conflict bool) {
+	p, compactionEnd, conflict = c.picker.CompactRange(c.name, mo, mdb, c.current.StorageInfo(), in)
+	if p != nil {
+		p.FinalizeInputInfo(c.current, c.cfView())
+	}
+	return p, compactionEnd, conflict
+}
+
+func (c *ColumnFamilyData) cfView() *compaction.CFView {
+	return &compaction.CFView{ID: c.id, Name: c.name, IOptions: c.ioptions, Comparator: c.icmp, Picker: c.picker,
+		FullHistoryTSLow: c.fullHistoryTSLow}
+}
+
+// RangeOverlapWithMemtable tells, for each range of user keys, whether a
+// memtable of sv has something in any of them.
+func (c *ColumnFamilyData) RangesOverlapWithMemtables(ranges []dbformat.UserKeyRange, sv *SuperVersion) (bool, error) {
+	ro := rocksdb.DefaultReadOptions()
+	ro.TotalOrderSeek = true
+	overlaps := func(m *memtable.MemTable) (bool, error) {
+		it := m.NewIterator(&ro, nil, nil)
+		defer it.Close()
+		frag := m.NewRangeTombstoneIterator(&ro, dbformat.MaxSequenceNumber, false)
+		for _, r := range ranges {
+			it.Seek(dbformat.SetMaxPossibleForUserKey(r.Start))
+			if it.Valid() && c.icmp.CompareUserKey(it.UserKey(), r.Limit) <= 0 {
+				return true, nil
+			}
+			if err := it.Status(); err != nil {
+				return false, err
+			}
+			if frag != nil && frag.OverlapsRange(r.Start, r.Limit) {
+				return true, nil
+			}
+		}
+		return false, nil
+	}
+	if yes, err := overlaps(sv.Mem); yes || err != nil {
+		return yes, err
+	}
+	for _, m := range sv.Imm.Memtables() {
+		if yes, err := overlaps(m); yes || err != nil {
+			return yes, err
+		}
+	}
+	return false, nil
+}
+
+// SetOptionsLocked replaces the mutable options by those that values describe.
+func (c *ColumnFamilyData) SetOptionsLocked(dbOptions *rocksdb.DBOptions, values map[string]string) error {
+	old := c.GetLatestCFOptions()
+	next, err := options.SetMutableColumnFamilyOptions(&old, values)
+	if err != nil {
+		return err
+	}
+	if err := ValidateOptions(dbOptions, &next); err != nil {
+		return err
+	}
+	mo := options.NewMutableCFOptions(&next)
+	mo.RefreshDerivedOptions(c.ioptions)
+	c.mutable.Store(mo)
+	return nil
+}
+
+// ColumnFamilySet is all families of a database. Changes are made under the DB
+// mutex by the leader of the write thread; so either of them suffices to read.
+type ColumnFamilySet struct {
+	byName    map[string]*ColumnFamilyData
+	byID      map[uint32]*ColumnFamilyData
+	list      []*ColumnFamilyData // live ones, by creation
+	maxFamily uint32
+	def       *ColumnFamilyData // read without lock after recovery
+
+	dbName             string
+	dbOptions          *options.ImmutableDBOptions
+	fileOptions        rocksdb.FileOptions
+	tableCache         rocksdb.Cache
+	writeBufferManager rocksdb.WriteBufferManager
+	writeController    *writethread.WriteController
+	dbID, dbSessionID  string
+	lookup             atomic.Pointer[map[uint32]*ColumnFamilyData] // for readers without lock
+	mu                 sync.Mutex                                   // of lookup's writers
+}
+
+// NewColumnFamilySet makes an empty set.
+func NewColumnFamilySet(dbName string, dbOptions *options.ImmutableDBOptions, fo rocksdb.FileOptions, tableCache rocksdb.Cache,
+	wbm rocksdb.WriteBufferManager, wc *writethread.WriteController, dbID, dbSessionID string) *ColumnFamilySet {
+	s := &ColumnFamilySet{byName: map[string]*ColumnFamilyData{}, byID: map[uint32]*ColumnFamilyData{}, dbName: dbName,
+		dbOptions: dbOptions, fileOptions: fo, tableCache: tableCache, writeBufferManager: wbm, writeController: wc,
+		dbID: dbID, dbSessionID: dbSessionID}
+	return s
+}
+
+// GetDefault gives the default family.
+func (s *ColumnFamilySet) GetDefault() *ColumnFamilyData { return s.def }
+
+// GetColumnFamily gives the family of an ID, nil when there is none.
+func (s *ColumnFamilySet) GetColumnFamily(id uint32) *ColumnFamilyData {
+	if id == defaultColumnFamilyNum {
+		return s.def
+	}
+	return s.byID[id]
+}
+
+// GetColumnFamilyByName gives the family of a name, nil when there is none.
+func (s *ColumnFamilySet) GetColumnFamilyByName(name string) *ColumnFamilyData { return s.byName[name] }
+
+// All gives the families in order of creation, dropped ones that are still
+// referenced included. The slice must not be kept past the lock.
+func (s *ColumnFamilySet) All() []*ColumnFamilyData { return s.list }
+
+// NumberOfColumnFamilies counts the families that are not dropped.
+func (s *ColumnFamilySet) NumberOfColumnFamilies() int { return len(s.byName) }
+
+// GetNextColumnFamilyID takes the next ID.
+func (s *ColumnFamilySet) GetNextColumnFamilyID() uint32 {
+	s.maxFamily++
+	return s.maxFamily
+}
+
+// GetMaxColumnFamily gives the greatest ID in use or used before.
+func (s *ColumnFamilySet) GetMaxColumnFamily() uint32 { return s.maxFamily }
+
+// UpdateMaxColumnFamily raises it.
+func (s *ColumnFamilySet) UpdateMaxColumnFamily(id uint32) { s.maxFamily = max(s.maxFamily, id) }
+
+// WriteBufferManager gives the manager that memtables are charged to.
+func (s *ColumnFamilySet) WriteBufferManager() rocksdb.WriteBufferManager {
+	return s.writeBufferManager
+}
+
+// GetTableCache gives the cache of open tables that all families share.
+func (s *ColumnFamilySet) GetTableCache() rocksdb.Cache { return s.tableCache }
+
+// CreateColumnFamily adds a family. dummyVersions is the head of its list of
+// versions, nil only in tests. The set holds a reference on it.
+func (s *ColumnFamilySet) CreateColumnFamily(name string, id uint32, dummyVersions *Version, o *rocksdb.ColumnFamilyOptions, readOnly bool) *ColumnFamilyData {
+	c := newColumnFamilyData(id, name, s, dummyVersions, o, readOnly)
+	s.byName[name] = c
+	s.byID[id] = c
+	s.list = append(s.list, c)
+	s.UpdateMaxColumnFamily(id)
+	if id == defaultColumnFamilyNum {
+		s.def = c
+	}
+	return c
+}
+
+func (s *ColumnFamilySet) forgetName(c *ColumnFamilyData) {
+	if s.byName[c.name] == c {
+		delete(s.byName, c.name)
+	}
+	if s.byID[c.id] == c {
+		delete(s.byID, c.id)
+	}
+}
+
+func (s *ColumnFamilySet) removeLocked(c *ColumnFamilyData) {
+	s.forgetName(c)
+	for i, x := range s.list {
+		if x == c {
+			s.list = append(s.list[:i:i], s.list[i+1:]...)
+			return
+		}
+	}
+}
+
+func newColumnFamilyData(id uint32, name string, s *ColumnFamilySet, dummyVersions *Version, o *rocksdb.ColumnFamilyOptions, readOnly bool) *ColumnFamilyData {
+	c := &ColumnFamilyData{id: id, name: name, set: s, dummyVersions: dummyVersions}
+	c.initialCF = SanitizeColumnFamilyOptions(s.dbOptions, readOnly, o)
+	c.icmp = dbformat.NewInternalKeyComparator(c.initialCF.Comparator)
+	c.ioptions = options.NewImmutableOptions(s.dbOptions, &c.initialCF)
+	mo := options.NewMutableCFOptions(&c.initialCF)
+	mo.RefreshDerivedOptions(c.ioptions)
+	c.mutable.Store(mo)
+	c.allow2PC = s.dbOptions.Allow2PC
+	c.refs.Store(1)
+	c.ResetNextEpochNumber()
+	c.imm = NewMemTableList(c.ioptions.MinWriteBufferNumberToMerge, c.ioptions.MaxWriteBufferSizeToMaintain)
+	if id == dummyColumnFamilyID {
+		return c
+	}
+	c.internalStats = NewInternalStats(c.ioptions.NumLevels, s.dbOptions.Clock, c)
+	c.tableCache = tablecache.New(c.ioptions, c.icmp, s.fileOptions, s.tableCache, s.dbID, s.dbSessionID, id)
+	c.picker = compaction.NewPicker(c.ioptions, c.icmp)
+	return c
+}
+
+// SuperVersionContext collects what has to be done without the DB mutex after
+// SuperVersions were installed.
+type SuperVersionContext struct {
+	MemtablesToFree    []*memtable.MemTable
+	stallNotifications []stallNotification
+}
+
+type stallNotification struct {
+	cf        *ColumnFamilyData
+	info      rocksdb.WriteStallInfo
+	listeners []rocksdb.EventListener
+}
+
+func (x *SuperVersionContext) pushWriteStallNotification(c *ColumnFamilyData, prev, cur rocksdb.WriteStallCondition) {
+	if len(c.ioptions.Listeners) == 0 {
+		return
+	}
+	x.stallNotifications = append(x.stallNotifications, stallNotification{cf: c, listeners: c.ioptions.Listeners,
+		info: rocksdb.WriteStallInfo{CFName: c.name, Condition: rocksdb.WriteStallConditionChange{Cur: cur, Prev: prev}}})
+}
+
+// Clean frees memtables and tells listeners; the DB mutex is not held.
+func (x *SuperVersionContext) Clean() {
+	for i := range x.stallNotifications {
+		n := &x.stallNotifications[i]
+		for _, l := range n.listeners {
+			l.OnStallConditionsChanged(&n.info)
+		}
+	}
+	x.stallNotifications = nil
+	for _, m := range x.MemtablesToFree {
+		m.Free()
+	}
+	x.MemtablesToFree = nil
+}
+
+// ColumnFamilyHandleImpl is the user's name for a family of an open database.
+// It holds a reference on the family until Close.
+type ColumnFamilyHandleImpl struct {
+	cfd    *ColumnFamilyData
+	host   SuperVersionHost
+	closed atomic.Bool
+}
+
+// NewColumnFamilyHandle references cfd; the DB mutex is held.
+func NewColumnFamilyHandle(cfd *ColumnFamilyData, host SuperVersionHost) *ColumnFamilyHandleImpl {
+	cfd.Ref()
+	return &ColumnFamilyHandleImpl{cfd: cfd, host: host}
+}
+
+// CFD gives the family.
+func (h *ColumnFamilyHandleImpl) CFD() *ColumnFamilyData { return h.cfd }
+
+// GetName gives the family's name.
+func (h *ColumnFamilyHandleImpl) GetName() string { return h.cfd.name }
+
+// GetID gives the family's number.
+func (h *ColumnFamilyHandleImpl) GetID() uint32 { return h.cfd.id }
+
+// GetComparator gives the order of user keys.
+func (h *ColumnFamilyHandleImpl) GetComparator() rocksdb.Comparator { return h.cfd.UserComparator() }
+
+// GetDescriptor gives name and present options.
+func (h *ColumnFamilyHandleImpl) GetDescriptor() (rocksdb.ColumnFamilyDescriptor, error) {
+	return rocksdb.ColumnFamilyDescriptor{Name: h.cfd.name, Options: h.cfd.GetLatestCFOptions()}, nil
+}
+
+// Close gives the reference back; a dropped family is gone with its last one.
+func (h *ColumnFamilyHandleImpl) Close() {
+	if !h.closed.Swap(true) {
+		h.host.ReleaseColumnFamily(h.cfd)
+	}
+}

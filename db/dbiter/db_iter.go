@@ -1,0 +1,959 @@
+// Port of db/db_iter.{h,cc}. Differs: several versions of a key
+// (iter_start_ts), wide columns beyond the default one and multi-scan are not
+// there yet; conversion of tombstone runs into range tombstones neither.
+
+package dbiter
+
+import (
+	"bytes"
+	"math"
+	"time"
+
+	"github.com/rocksdb-go/rocksdb/db/dbformat"
+	"github.com/rocksdb-go/rocksdb/include/rocksdb"
+	"github.com/rocksdb-go/rocksdb/monitoring"
+	"github.com/rocksdb-go/rocksdb/table/internaliter"
+	"github.com/rocksdb-go/rocksdb/test_util/syncpoint"
+)
+
+// Resolver finds values that are not stored in place.
+type Resolver interface {
+	// GetBlob gives the value a blob index points to; it is pinned by the
+	// returned slice.
+	GetBlob(ro *rocksdb.ReadOptions, userKey, blobIndex []byte, value *rocksdb.PinnableSlice) error
+}
+
+// Merger applies merge operands; package merge's TimedFullMerge bound to a
+// column family's operator.
+type Merger interface {
+	// FullMerge gives the value of operands (oldest first) over existing, nil
+	// when there is none. The result may be one of the arguments or appended to
+	// dst.
+	FullMerge(key, existing []byte, operands [][]byte, dst []byte) ([]byte, error)
+}
+
+// ActiveMemtable is the memtable that entries met may ask to be flushed.
+type ActiveMemtable interface {
+	MarkForFlush()
+	// FirstSequenceForScan is the least sequence number that is surely in it.
+	FirstSequenceForScan() rocksdb.SequenceNumber
+}
+
+// Config is what a DBIter is made of. The iterator and the resolver's
+// resources belong to whoever made them; DBIter closes the iterator.
+type Config struct {
+	ReadOptions         *rocksdb.ReadOptions
+	Comparator          *dbformat.InternalKeyComparator
+	Iter                internaliter.InternalIterator
+	Sequence            rocksdb.SequenceNumber
+	Callback            dbformat.ReadCallback // may be nil
+	Merger              Merger                // nil: no merge operator
+	Resolver            Resolver              // nil: blob indexes are a NotSupported
+	PrefixExtractor     rocksdb.SliceTransform
+	MaxSequentialSkip   uint64
+	Statistics          rocksdb.Statistics
+	Clock               rocksdb.SystemClock
+	Memtable            ActiveMemtable // nil: no scan-triggered flush
+	OpScanFlushTrigger  uint32
+	AvgScanFlushTrigger uint32
+}
+
+type direction uint8
+
+const (
+	forward direction = iota
+	reverse
+)
+
+// localStatistics are kept here and handed to Statistics at the end, so that a
+// step touches no shared counter.
+type localStatistics struct {
+	next, nextFound, prev, prevFound, bytesRead, skip uint64
+}
+
+// DBIter is an iterator over user keys. It is used by one goroutine at a time.
+type DBIter struct {
+	iter     internaliter.IteratorWrapper
+	cmp      *dbformat.InternalKeyComparator
+	bytewise bool
+	tsSize   int
+	ro       rocksdb.ReadOptions
+	callback dbformat.ReadCallback
+	merger   Merger
+	resolver Resolver
+	prefixEx rocksdb.SliceTransform
+	stats    rocksdb.Statistics
+	clock    rocksdb.SystemClock
+	perf     *rocksdb.PerfContext
+	sequence rocksdb.SequenceNumber
+	maxSkip  uint64
+
+	status       error
+	savedKey     dbformat.IterKey // forward: the key shown or being skipped; reverse: the key shown
+	ikey         dbformat.ParsedInternalKey
+	value        []byte
+	pinnedValue  []byte // reverse: value of the newest visible entry so far
+	mergeBuf     []byte
+	seekBuf      []byte
+	blob         rocksdb.PinnableSlice
+	savedTS      []byte
+	prefix       []byte
+	lowerBound   []byte
+	upperBound   []byte
+	mergeContext dbformat.MergeContext
+	pinned       internaliter.PinnedIteratorsManager
+	local        localStatistics
+
+	numInternalSkipped uint64
+	dir                direction
+	valid              bool
+	hasPrefix          bool
+	entryIsMerged      bool
+	keySeqnoZero       bool
+	hasLower, hasUpper bool
+	prefixSameAsStart  bool
+	pinThroughLife     bool
+	expectTotalOrder   bool
+	unprepared         bool // value not loaded yet (AllowUnpreparedValue)
+
+	// Scan-triggered flush.
+	memtable        ActiveMemtable
+	memtableSeqnoLB rocksdb.SequenceNumber
+	opTrigger       uint64
+	avgTrigger      uint64
+	stepsSinceSeek  uint64
+	hiddenSinceSeek uint64
+}
+
+// New makes an iterator; it stands nowhere.
+func New(c *Config) *DBIter {
+	d := &DBIter{}
+	d.init(c)
+	return d
+}
+
+func (d *DBIter) init(c *Config) {
+	ro := c.ReadOptions
+	d.cmp, d.bytewise, d.tsSize = c.Comparator, c.Comparator.IsBytewise(), c.Comparator.TimestampSize()
+	d.ro = *ro
+	d.callback, d.merger, d.resolver, d.prefixEx = c.Callback, c.Merger, c.Resolver, c.PrefixExtractor
+	d.stats, d.clock, d.perf = c.Statistics, c.Clock, ro.PerfContext
+	d.sequence, d.maxSkip = c.Sequence, c.MaxSequentialSkip
+	d.lowerBound, d.hasLower = bytes.Clone(ro.IterateLowerBound), ro.IterateLowerBound != nil
+	d.upperBound, d.hasUpper = bytes.Clone(ro.IterateUpperBound), ro.IterateUpperBound != nil
+	d.ro.Timestamp = bytes.Clone(ro.Timestamp)
+	d.prefixSameAsStart = c.PrefixExtractor != nil && ro.PrefixSameAsStart
+	d.pinThroughLife = ro.PinData
+	d.expectTotalOrder = c.PrefixExtractor == nil || ro.TotalOrderSeek || ro.AutoPrefixMode
+	d.stepsSinceSeek = 1
+	if c.Memtable != nil && c.OpScanFlushTrigger > 0 {
+		d.memtable = c.Memtable
+		d.memtableSeqnoLB = c.Memtable.FirstSequenceForScan()
+		d.opTrigger = uint64(c.OpScanFlushTrigger)
+		d.avgTrigger = uint64(c.AvgScanFlushTrigger)
+	}
+	monitoring.RecordTick(d.stats, rocksdb.NoIteratorCreated, 1)
+	if d.pinThroughLife {
+		d.pinned.StartPinning()
+	}
+	d.SetIter(c.Iter)
+}
+
+// SetIter makes d work on another inner iterator, which it takes over; d
+// stands nowhere then.
+func (d *DBIter) SetIter(it internaliter.InternalIterator) {
+	d.iter.Set(it)
+	it.SetPinnedItersMgr(&d.pinned)
+	d.valid = false
+}
+
+// Set refreshes the inner iterator, sequence number and memtable; the old
+// inner iterator is closed.
+func (d *DBIter) Set(it internaliter.InternalIterator, seq rocksdb.SequenceNumber) error {
+	err := d.iter.Close()
+	d.sequence = seq
+	if d.callback != nil {
+		d.callback.Refresh(seq)
+	}
+	d.status = nil
+	d.SetIter(it)
+	return err
+}
+
+// Sequence is the sequence number the iterator reads at.
+func (d *DBIter) Sequence() rocksdb.SequenceNumber { return d.sequence }
+
+// Valid tells whether d stands on an entry.
+func (d *DBIter) Valid() bool { return d.valid }
+
+// Key is the user key without timestamp, valid until d moves.
+func (d *DBIter) Key() []byte {
+	k := d.savedKey.GetUserKey()
+	return k[:len(k)-d.tsSize]
+}
+
+// Value is the present value, valid until d moves.
+func (d *DBIter) Value() []byte { return d.value }
+
+// Timestamp is the entry's timestamp.
+func (d *DBIter) Timestamp() []byte {
+	if d.tsSize == 0 {
+		return nil
+	}
+	if d.dir == reverse {
+		return d.savedTS
+	}
+	return dbformat.ExtractTimestampFromUserKey(d.savedKey.GetUserKey(), d.tsSize)
+}
+
+// Status is d's error.
+func (d *DBIter) Status() error {
+	if d.status == nil {
+		return d.iter.Status()
+	}
+	return d.status
+}
+
+// PrepareValue loads a value left unread.
+func (d *DBIter) PrepareValue() bool {
+	if !d.unprepared {
+		return d.valid
+	}
+	d.unprepared = false
+	if !d.iter.PrepareValue() {
+		d.fail(d.iter.Status())
+		return false
+	}
+	return d.setInPlaceValue(d.ikey.Type, d.iter.Value())
+}
+
+// GetProperty answers iterator properties.
+func (d *DBIter) GetProperty(name string) (string, error) {
+	switch name {
+	case "rocksdb.iterator.super-version-number", "rocksdb.iterator.write-time":
+		return d.iter.Iter().GetProperty(name)
+	case "rocksdb.iterator.is-key-pinned":
+		if !d.valid {
+			return "Iterator is not valid.", nil
+		}
+		if d.pinThroughLife && d.savedKey.IsKeyPinned() {
+			return "1", nil
+		}
+		return "0", nil
+	case "rocksdb.iterator.is-value-pinned":
+		if !d.valid {
+			return "Iterator is not valid.", nil
+		}
+		if d.pinThroughLife && !d.entryIsMerged && d.iter.Valid() && d.dir == forward && d.iter.IsValuePinned() {
+			return "1", nil
+		}
+		return "0", nil
+	case "rocksdb.iterator.internal-key":
+		return string(d.savedKey.GetUserKey()), nil
+	}
+	return "", rocksdb.InvalidArgument("Unidentified property.")
+}
+
+// Close gives back everything the iterator holds.
+func (d *DBIter) Close() error {
+	d.blob.Release()
+	d.pinned.ReleasePinnedData()
+	d.flushStatistics()
+	d.valid = false
+	return d.iter.Close()
+}
+
+func (d *DBIter) flushStatistics() {
+	if d.stats != nil {
+		l := &d.local
+		record := func(t rocksdb.Ticker, n uint64) {
+			if n > 0 {
+				monitoring.RecordTick(d.stats, t, n)
+			}
+		}
+		record(rocksdb.NumberDBNext, l.next)
+		record(rocksdb.NumberDBNextFound, l.nextFound)
+		record(rocksdb.NumberDBPrev, l.prev)
+		record(rocksdb.NumberDBPrevFound, l.prevFound)
+		record(rocksdb.IterBytesRead, l.bytesRead)
+		record(rocksdb.NumberIterSkip, l.skip+d.numInternalSkipped)
+	}
+	if d.perf != nil {
+		d.perf.IterReadBytes += d.local.bytesRead
+	}
+	d.local = localStatistics{}
+	d.numInternalSkipped = 0
+}
+
+func (d *DBIter) fail(err error) bool {
+	d.valid = false
+	if err != nil {
+		d.status = err
+	}
+	return false
+}
+
+// compareUserKey orders user keys without their timestamps.
+func (d *DBIter) compareUserKey(a, b []byte) int {
+	if d.bytewise {
+		return bytes.Compare(a, b)
+	}
+	return d.cmp.UserComparator().CompareWithoutTimestamp(a, true, b, true)
+}
+
+// compareBound orders a user key against a bound, which has no timestamp.
+func (d *DBIter) compareBound(key, bound []byte) int {
+	if d.bytewise {
+		return bytes.Compare(key, bound)
+	}
+	return d.cmp.UserComparator().CompareWithoutTimestamp(key, true, bound, false)
+}
+
+func (d *DBIter) equalUserKey(a, b []byte) bool {
+	if d.bytewise {
+		return bytes.Equal(a, b)
+	}
+	return d.compareUserKey(a, b) == 0
+}
+
+// parse takes the inner iterator's key apart into d.ikey.
+func (d *DBIter) parse() bool {
+	var err error
+	if d.ikey, err = dbformat.ParseInternalKey(d.iter.Key(), false); err != nil || len(d.ikey.UserKey) < d.tsSize {
+		if err == nil {
+			err = rocksdb.Corruption("user key shorter than its timestamp")
+		}
+		return d.fail(err)
+	}
+	return true
+}
+
+// isVisible tells whether the entry in d.ikey is seen; newer tells whether it
+// is hidden for being too new.
+func (d *DBIter) isVisible() (visible, newer bool) {
+	if d.callback == nil {
+		visible = d.ikey.Sequence <= d.sequence
+	} else {
+		visible = d.callback.IsVisible(d.ikey.Sequence)
+	}
+	newer = !visible
+	if visible && d.tsSize > 0 && d.ro.Timestamp != nil {
+		ts := dbformat.ExtractTimestampFromUserKey(d.ikey.UserKey, d.tsSize)
+		visible = d.cmp.UserComparator().CompareTimestamp(ts, d.ro.Timestamp) <= 0
+	}
+	return visible, newer
+}
+
+func (d *DBIter) tooManySkipped(count bool) bool {
+	if d.ro.MaxSkippableInternalKeys > 0 && d.numInternalSkipped > d.ro.MaxSkippableInternalKeys {
+		d.fail(rocksdb.Incomplete("Too many internal keys skipped."))
+		return true
+	}
+	if count {
+		d.numInternalSkipped++
+	}
+	return false
+}
+
+func (d *DBIter) prefixCheck(userKey []byte) bool {
+	if !d.hasPrefix {
+		return true
+	}
+	k := userKey[:len(userKey)-d.tsSize]
+	return d.prefixEx.InDomain(k) && bytes.Equal(d.prefixEx.Transform(k), d.prefix)
+}
+
+func (d *DBIter) setPrefix(key []byte) {
+	if d.prefixSameAsStart && d.prefixEx.InDomain(key) {
+		d.prefix = append(d.prefix[:0], d.prefixEx.Transform(key)...)
+		d.hasPrefix = true
+	}
+}
+
+// saveKey holds the user key of the inner iterator's present entry.
+func (d *DBIter) saveKey(userKey []byte) {
+	d.savedKey.SetUserKey(userKey, !d.pinThroughLife || !d.iter.IsKeyPinned())
+}
+
+func (d *DBIter) tempPin() {
+	if !d.pinThroughLife && !d.pinned.PinningEnabled() {
+		d.pinned.StartPinning()
+	}
+}
+
+func (d *DBIter) releaseTempPinned() {
+	if !d.pinThroughLife && d.pinned.PinningEnabled() {
+		d.pinned.ReleasePinnedData()
+	}
+}
+
+func (d *DBIter) resetValue() {
+	d.value = nil
+	d.unprepared = false
+	if d.blob.IsPinned() {
+		d.blob.Release()
+	}
+}
+
+func (d *DBIter) resetSeekState() {
+	d.releaseTempPinned()
+	d.resetValue()
+	d.numInternalSkipped = 0
+	d.hasPrefix = false
+	d.status = nil
+	// The trigger by average looks back at the range since the last seek.
+	if d.avgTrigger > 0 && d.hiddenSinceSeek >= d.opTrigger && d.hiddenSinceSeek >= d.stepsSinceSeek*d.avgTrigger {
+		d.markMemtable()
+	}
+	d.stepsSinceSeek = 1
+	d.hiddenSinceSeek = 0
+}
+
+func (d *DBIter) markMemtable() {
+	d.memtable.MarkForFlush()
+	d.opTrigger, d.avgTrigger = 0, 0
+}
+
+// countHidden notes an entry that was skipped; hidden counts those of one
+// operation.
+func (d *DBIter) countHidden(hidden *uint64) {
+	if d.opTrigger == 0 || d.ikey.Sequence < d.memtableSeqnoLB {
+		return
+	}
+	*hidden++
+	if *hidden >= d.opTrigger {
+		d.markMemtable()
+	}
+	if d.avgTrigger > 0 {
+		d.hiddenSinceSeek++
+	}
+}
+
+func (d *DBIter) prepareInner() bool {
+	if d.iter.IsValuePrepared() || d.iter.PrepareValue() {
+		return true
+	}
+	return d.fail(d.iter.Status())
+}
+
+// setInPlaceValue makes raw, of an entry of type t, the value shown.
+func (d *DBIter) setInPlaceValue(t dbformat.ValueType, raw []byte) bool {
+	switch t {
+	case dbformat.TypeValue:
+		d.value = raw
+		return true
+	case dbformat.TypeValuePreferredSeqno:
+		v, ok := ParsePackedValue(raw)
+		if !ok {
+			return d.fail(rocksdb.Corruption("packed value without write time"))
+		}
+		d.value = v
+		return true
+	case dbformat.TypeBlobIndex:
+		if d.resolver == nil {
+			return d.fail(rocksdb.NotSupported("Encounter unexpected blob index. Please open DB with ROCKSDB_NAMESPACE::blob_db::BlobDB instead."))
+		}
+		if err := d.resolver.GetBlob(&d.ro, d.savedKey.GetUserKey(), raw, &d.blob); err != nil {
+			return d.fail(err)
+		}
+		d.value = d.blob.Data()
+		return true
+	case dbformat.TypeWideColumnEntity:
+		v, err := DefaultColumn(raw)
+		if err != nil {
+			return d.fail(err)
+		}
+		d.value = v
+		return true
+	}
+	return d.fail(rocksdb.Corruptionf("Unknown value type: %d", t))
+}
+
+// Next moves to the next key. d must be valid.
+func (d *DBIter) Next() {
+	if !d.valid {
+		return
+	}
+	var start time.Time
+	if d.perf != nil {
+		d.perf.IterNextCount++
+		start = d.cpuStart()
+	}
+	d.releaseTempPinned()
+	d.resetValue()
+	d.local.skip += d.numInternalSkipped
+	d.local.skip--
+	d.numInternalSkipped = 0
+	d.stepsSinceSeek++
+	ok := true
+	switch {
+	case d.dir == reverse:
+		d.keySeqnoZero = false
+		ok = d.reverseToForward()
+	case !d.entryIsMerged:
+		d.iter.Next()
+		if d.perf != nil {
+			d.perf.InternalKeySkippedCount++
+		}
+	}
+	d.local.next++
+	if ok && d.iter.Valid() {
+		d.findNextUserEntry(true)
+	} else {
+		d.keySeqnoZero = false
+		d.valid = false
+	}
+	if d.valid && d.stats != nil {
+		d.local.nextFound++
+		d.local.bytesRead += uint64(d.savedKey.Size() + len(d.value))
+	}
+	if d.perf != nil {
+		d.perf.IterNextCPUNanos += d.cpuSince(start)
+	}
+}
+
+// Prev moves to the key before. d must be valid.
+func (d *DBIter) Prev() {
+	if !d.valid {
+		return
+	}
+	var start time.Time
+	if d.perf != nil {
+		d.perf.IterPrevCount++
+		start = d.cpuStart()
+	}
+	d.releaseTempPinned()
+	d.resetValue()
+	d.numInternalSkipped = 0
+	ok := true
+	if d.dir == forward {
+		ok = d.reverseToBackward()
+	}
+	if ok {
+		d.prevInternal()
+	}
+	if d.stats != nil {
+		d.local.prev++
+		if d.valid {
+			d.local.prevFound++
+			d.local.bytesRead += uint64(d.savedKey.Size() + len(d.value))
+		}
+	}
+	if d.perf != nil {
+		d.perf.IterPrevCPUNanos += d.cpuSince(start)
+	}
+}
+
+// cpuStart and cpuSince measure for the perf context, when its level asks.
+func (d *DBIter) cpuStart() time.Time {
+	if d.perf.Level < rocksdb.EnableTimeAndCPUTimeExceptForMutex {
+		return time.Time{}
+	}
+	return time.Now()
+}
+
+func (d *DBIter) cpuSince(t time.Time) uint64 {
+	if t.IsZero() {
+		return 0
+	}
+	return uint64(time.Since(t))
+}
+
+// Seek goes to the first key at or after target.
+func (d *DBIter) Seek(target []byte) {
+	watch := monitoring.StartTimer(d.stats, d.clock, rocksdb.HistDBSeek)
+	if d.perf != nil {
+		d.perf.IterSeekCount++
+	}
+	d.resetSeekState()
+	d.keySeqnoZero = false
+	key := target
+	if d.hasLower && d.compareTargetBound(target, d.lowerBound) < 0 {
+		key = d.lowerBound
+	}
+	d.seekBuf = dbformat.AppendInternalKey(append(append(d.seekBuf[:0], key...), d.ro.Timestamp...), nil, d.sequence, dbformat.ValueTypeForSeek)
+	d.iter.Seek(d.seekBuf)
+	d.finishForwardSeek(target, true)
+	watch.Stop()
+}
+
+// SeekToFirst goes to the first key.
+func (d *DBIter) SeekToFirst() {
+	if d.hasLower {
+		d.Seek(d.lowerBound)
+		return
+	}
+	if d.perf != nil {
+		d.perf.IterSeekCount++
+	}
+	if !d.expectTotalOrder {
+		d.maxSkip = math.MaxUint64
+	}
+	d.resetSeekState()
+	d.keySeqnoZero = false
+	d.iter.SeekToFirst()
+	d.finishForwardSeek(nil, false)
+	if d.valid {
+		d.setPrefix(d.Key())
+	}
+}
+
+func (d *DBIter) compareTargetBound(target, bound []byte) int {
+	if d.bytewise {
+		return bytes.Compare(target, bound)
+	}
+	return d.cmp.UserComparator().CompareWithoutTimestamp(target, false, bound, false)
+}
+
+func (d *DBIter) finishForwardSeek(target []byte, hasTarget bool) {
+	monitoring.RecordTick(d.stats, rocksdb.NumberDBSeek, 1)
+	d.dir = forward
+	if !d.iter.Valid() {
+		d.valid = false
+		return
+	}
+	// What is saved here is compared with entries that are not visible; it must
+	// not be the key of any before the first one.
+	d.saveKey(dbformat.ExtractUserKey(d.iter.Key()))
+	if hasTarget {
+		d.setPrefix(target)
+	}
+	d.findNextUserEntry(false)
+	if !d.valid {
+		d.hasPrefix = false
+	}
+	d.countSeek()
+}
+
+func (d *DBIter) countSeek() {
+	if !d.valid || d.stats == nil && d.perf == nil {
+		return
+	}
+	n := uint64(d.savedKey.Size() + len(d.value))
+	if d.stats != nil {
+		monitoring.RecordTick(d.stats, rocksdb.NumberDBSeekFound, 1)
+		monitoring.RecordTick(d.stats, rocksdb.IterBytesRead, n)
+	}
+	if d.perf != nil {
+		d.perf.IterReadBytes += n
+	}
+}
+
+// SeekForPrev goes to the last key at or before target.
+func (d *DBIter) SeekForPrev(target []byte) {
+	watch := monitoring.StartTimer(d.stats, d.clock, rocksdb.HistDBSeek)
+	if d.perf != nil {
+		d.perf.IterSeekCount++
+	}
+	d.resetSeekState()
+	d.keySeqnoZero = false
+	b := append(d.seekBuf[:0], target...)
+	if d.hasUpper && d.compareTargetBound(target, d.upperBound) >= 0 {
+		b = append(b[:0], d.upperBound...)
+		b = dbformat.AppendKeyWithMaxTimestamp(b, nil, d.tsSize)
+		b = dbformat.AppendInternalKeyFooter(b, dbformat.MaxSequenceNumber, dbformat.ValueTypeForSeekForPrev)
+	} else {
+		b = dbformat.AppendKeyWithMinTimestamp(b, nil, d.tsSize)
+		b = dbformat.AppendInternalKeyFooter(b, 0, dbformat.ValueTypeForSeekForPrev)
+	}
+	d.seekBuf = b
+	d.iter.SeekForPrev(b)
+	monitoring.RecordTick(d.stats, rocksdb.NumberDBSeek, 1)
+	d.dir = reverse
+	if d.iter.Valid() {
+		d.setPrefix(target)
+		d.prevInternal()
+		if !d.valid {
+			d.hasPrefix = false
+		}
+	} else {
+		d.valid = false
+	}
+	d.countSeek()
+	watch.Stop()
+}
+
+// SeekToLast goes to the last key.
+func (d *DBIter) SeekToLast() {
+	if d.hasUpper {
+		d.SeekForPrev(d.upperBound)
+		return
+	}
+	if d.perf != nil {
+		d.perf.IterSeekCount++
+	}
+	if !d.expectTotalOrder {
+		d.maxSkip = math.MaxUint64
+	}
+	d.resetSeekState()
+	d.keySeqnoZero = false
+	d.dir = reverse
+	d.iter.SeekToLast()
+	d.prevInternal()
+	monitoring.RecordTick(d.stats, rocksdb.NumberDBSeek, 1)
+	d.countSeek()
+	if d.valid {
+		d.setPrefix(d.Key())
+	}
+}
+
+// findNextUserEntry goes forward to the first entry to show. With skipping the
+// saved key's own entries are passed over. It assigns valid.
+func (d *DBIter) findNextUserEntry(skipping bool) bool {
+	d.entryIsMerged = false
+	var numSkipped, hidden uint64
+	reseekDone := false
+	for {
+		previousZero := d.keySeqnoZero
+		d.keySeqnoZero = false
+		if !d.parse() {
+			return false
+		}
+		userKey := d.ikey.UserKey
+		d.keySeqnoZero = d.ikey.Sequence == 0
+		if d.hasUpper && d.iter.UpperBoundCheckResult() != internaliter.Inbound && d.compareBound(userKey, d.upperBound) >= 0 {
+			break
+		}
+		if d.hasPrefix && !d.prefixCheck(userKey) {
+			break
+		}
+		if d.tooManySkipped(true) {
+			return false
+		}
+		visible, newer := d.isVisible()
+		switch {
+		case visible && skipping && (!previousZero || d.tsSize > 0) && d.compareUserKey(userKey, d.savedKey.GetUserKey()) <= 0:
+			numSkipped++
+			if d.perf != nil {
+				d.perf.InternalKeySkippedCount++
+			}
+			d.countHidden(&hidden)
+		case visible:
+			numSkipped = 0
+			reseekDone = false
+			switch d.ikey.Type {
+			case dbformat.TypeDeletion, dbformat.TypeSingleDeletion, dbformat.TypeDeletionWithTimestamp:
+				d.saveKey(userKey)
+				skipping = true
+				if d.perf != nil {
+					d.perf.InternalDeleteSkippedCount++
+				}
+				d.countHidden(&hidden)
+			case dbformat.TypeMerge:
+				if !d.prepareInner() {
+					return false
+				}
+				d.saveKey(dbformat.ExtractUserKey(d.iter.Key()))
+				d.entryIsMerged = true
+				d.valid = true
+				return d.mergeValuesNewToOld()
+			default:
+				return d.showForward()
+			}
+		default:
+			if newer && d.perf != nil {
+				d.perf.InternalRecentSkippedCount++
+			}
+			// An entry too new to be seen: the key itself may have older ones.
+			if c := d.compareUserKey(userKey, d.savedKey.GetUserKey()); c == 0 || skipping && c < 0 {
+				numSkipped++
+			} else {
+				d.saveKey(userKey)
+				skipping = false
+				numSkipped = 0
+				reseekDone = false
+			}
+		}
+		if numSkipped > d.maxSkip && !reseekDone {
+			d.keySeqnoZero = false
+			numSkipped = 0
+			reseekDone = true
+			d.reseekForward(skipping)
+		} else {
+			d.iter.Next()
+		}
+		if !d.iter.Valid() {
+			break
+		}
+	}
+	d.valid = false
+	return d.iter.Status() == nil
+}
+
+// showForward makes the inner iterator's entry the one shown.
+func (d *DBIter) showForward() bool {
+	if d.ro.AllowUnpreparedValue && !d.iter.IsValuePrepared() {
+		d.saveKey(d.ikey.UserKey)
+		d.unprepared = true
+		d.valid = true
+		return true
+	}
+	if !d.prepareInner() {
+		return false
+	}
+	d.saveKey(dbformat.ExtractUserKey(d.iter.Key()))
+	if d.ikey.Type == dbformat.TypeValue {
+		d.value = d.iter.Value()
+	} else if !d.setInPlaceValue(d.ikey.Type, d.iter.Value()) {
+		return false
+	}
+	d.valid = true
+	return true
+}
+
+// reseekForward jumps over many entries: behind the saved key when skipping,
+// else to its first visible one.
+func (d *DBIter) reseekForward(skipping bool) {
+	uk := d.savedKey.GetUserKey()
+	b := append(d.seekBuf[:0], uk[:len(uk)-d.tsSize]...)
+	if skipping {
+		b = dbformat.AppendKeyWithMinTimestamp(b, nil, d.tsSize)
+		b = dbformat.AppendInternalKeyFooter(b, 0, dbformat.TypeDeletion)
+	} else {
+		b = append(b, d.ro.Timestamp...)
+		b = dbformat.AppendInternalKeyFooter(b, d.sequence, dbformat.ValueTypeForSeek)
+	}
+	d.seekBuf = b
+	d.iter.Seek(b)
+	monitoring.RecordTick(d.stats, rocksdb.NumberOfReseeksInIteration, 1)
+}
+
+func isDeletion(t dbformat.ValueType) bool {
+	return t == dbformat.TypeDeletion || t == dbformat.TypeSingleDeletion || t == dbformat.TypeDeletionWithTimestamp
+}
+
+func (d *DBIter) pushOperand() {
+	d.mergeContext.PushOperand(d.iter.Value(), d.iter.IsValuePinned())
+	if d.perf != nil {
+		d.perf.InternalMergeCount++
+	}
+}
+
+// mergeValuesNewToOld collects the saved key's operands, the inner iterator
+// standing on the newest, and merges them. It leaves the inner iterator behind
+// the key's entries that went in.
+func (d *DBIter) mergeValuesNewToOld() bool {
+	if d.merger == nil {
+		return d.fail(rocksdb.InvalidArgument("merge_operator_ must be set."))
+	}
+	d.tempPin()
+	d.mergeContext.Clear()
+	d.pushOperand()
+	syncpoint.Process("DBIter::MergeValuesNewToOld:PushedFirstOperand")
+	for d.iter.Next(); d.iter.Valid(); d.iter.Next() {
+		syncpoint.Process("DBIter::MergeValuesNewToOld:SteppedToNextOperand")
+		if !d.parse() {
+			return false
+		}
+		if !d.equalUserKey(d.ikey.UserKey, d.savedKey.GetUserKey()) {
+			break
+		}
+		if isDeletion(d.ikey.Type) {
+			d.iter.Next()
+			break
+		}
+		if !d.prepareInner() {
+			return false
+		}
+		if d.ikey.Type == dbformat.TypeMerge {
+			d.pushOperand()
+			continue
+		}
+		if !d.mergeWithBase(d.ikey.Type, d.iter.Value()) {
+			return false
+		}
+		d.iter.Next()
+		if err := d.iter.Status(); err != nil {
+			return d.fail(err)
+		}
+		return true
+	}
+	if err := d.iter.Status(); err != nil {
+		return d.fail(err)
+	}
+	return d.mergeWithBase(dbformat.TypeDeletion, nil)
+}
+
+// mergeWithBase merges the collected operands over a base entry; a deletion is
+// no base.
+func (d *DBIter) mergeWithBase(t dbformat.ValueType, raw []byte) bool {
+	if d.merger == nil {
+		return d.fail(rocksdb.InvalidArgument("merge_operator_ must be set."))
+	}
+	var base []byte
+	if !isDeletion(t) {
+		if !d.setInPlaceValue(t, raw) {
+			return false
+		}
+		if base = d.value; base == nil {
+			base = []byte{}
+		}
+	}
+	result, err := d.merger.FullMerge(d.Key(), base, d.mergeContext.GetOperands(), d.mergeBuf[:0])
+	if err != nil {
+		return d.fail(err)
+	}
+	// The operands may be gone when the iterator moves; copy what is not ours.
+	d.mergeBuf = append(d.mergeBuf[:0], result...)
+	d.value = d.mergeBuf
+	d.valid = true
+	return true
+}
+
+// reverseToForward turns round: the inner iterator goes to the saved key's
+// first entry or behind.
+func (d *DBIter) reverseToForward() bool {
+	if !d.expectTotalOrder || !d.iter.Valid() {
+		d.seekToSavedKeyStart()
+	}
+	d.dir = forward
+	for d.iter.Valid() {
+		if !d.parse() {
+			return false
+		}
+		if d.cmp.CompareUserKey(d.ikey.UserKey, d.savedKey.GetUserKey()) >= 0 {
+			return true
+		}
+		d.iter.Next()
+	}
+	if err := d.iter.Status(); err != nil {
+		return d.fail(err)
+	}
+	return true
+}
+
+// savedKeyStart is the internal key before all entries of the saved key.
+func (d *DBIter) savedKeyStart() []byte {
+	uk := d.savedKey.GetUserKey()
+	b := dbformat.AppendKeyWithMaxTimestamp(d.seekBuf[:0], uk[:len(uk)-d.tsSize], d.tsSize)
+	d.seekBuf = dbformat.AppendInternalKeyFooter(b, dbformat.MaxSequenceNumber, dbformat.ValueTypeForSeek)
+	return d.seekBuf
+}
+
+func (d *DBIter) seekToSavedKeyStart() {
+	d.iter.Seek(d.savedKeyStart())
+	monitoring.RecordTick(d.stats, rocksdb.NumberOfReseeksInIteration, 1)
+}
+
+// reverseToBackward turns round: the inner iterator goes before all entries of
+// the saved key.
+func (d *DBIter) reverseToBackward() bool {
+	if d.entryIsMerged && (!d.expectTotalOrder || !d.iter.Valid()) {
+		// The inner iterator may be past the end; go back to the key.
+		d.seekBackTo(d.savedKeyStart())
+	}
+	d.dir = reverse
+	return d.findUserKeyBeforeSavedKey()
+}
+
+func (d *DBIter) seekBackTo(key []byte) {
+	if !d.expectTotalOrder {
+		d.iter.SeekForPrev(key)
+	} else {
+		d.iter.Seek(key)
+		if !d.iter.Valid() && d.iter.Status() == nil {
+			d.iter.SeekToLast()
+		}
+	}
+	monitoring.RecordTick(d.stats, rocksdb.NumberOfReseeksInIteration, 1)
+}

@@ -1,0 +1,32 @@
+// Port of db/version_set.h (ManifestWriter and the arguments of LogAndApply).
+
+package db
+
+import (
+	"sync"
+
+	"github.com/rocksdb-go/rocksdb/db/version"
+	"github.com/rocksdb-go/rocksdb/include/rocksdb"
+)
+
+// LogAndApplyRequest asks VersionSet.LogAndApply to make edits of one family
+// durable and current.
+type LogAndApplyRequest struct {
+	CFD         *ColumnFamilyData // nil for an edit that adds a family
+	Edits       []*version.VersionEdit
+	Mutex       *sync.Mutex // held by the caller; released while the MANIFEST is written
+	DBDirectory rocksdb.FSDirectory
+	// NewDescriptorLog starts a new MANIFEST.
+	NewDescriptorLog bool
+	// NewCFOptions are the options of a family that the edit adds.
+	NewCFOptions *rocksdb.ColumnFamilyOptions
+	// ManifestWritten, when not nil, is called with the mutex held once the
+	// outcome is known and before a new version is installed.
+	ManifestWritten func(error)
+}
+
+// EditsForFamily is one family's part of an atomic group of edits.
+type EditsForFamily struct {
+	CFD   *ColumnFamilyData
+	Edits []*version.VersionEdit
+}
