@@ -274,9 +274,8 @@ func TestRateLimiterTest_AvailableByteSizeExhaustTest(t *testing.T) {
 		time.Sleep(time.Second)
 		var wg sync.WaitGroup
 		wg.Go(func() { l.Request(500, rocksdb.IOUser, nil, rocksdb.OpTypeWrite) })
-		// The second request takes the 400 that are left before it waits. The
-		// refill is due by then, so it has to be looked at under the lock; what
-		// was taken shows in the tokens left of the refill.
+		// The second request takes the 400 that are left, and only 100 of the
+		// refill that is due by now.
 		wg.Wait()
 		check(t, "bytes", l.GetTotalBytesThrough(rocksdb.IOUser), 600)
 		check(t, "left", l.mu.availableBytes, perPeriod-100)

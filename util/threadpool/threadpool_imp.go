@@ -6,6 +6,7 @@ package threadpool
 
 import (
 	"runtime"
+	"strconv"
 	"sync"
 
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
@@ -279,7 +280,10 @@ func (p *ThreadPoolImpl) worker(id int, status *monitoring.ThreadStatusData) {
 // nextLocked waits for a job; false when the worker has to end.
 func (p *ThreadPoolImpl) nextLocked(id int) (item, bool) {
 	p.mu.waiting++
-	syncpoint.Process("ThreadPoolImpl::BGThread::WaitingThreadsInc")
+	if syncpoint.Enabled {
+		syncpoint.Process("ThreadPoolImpl::BGThread::WaitingThreadsInc")
+		syncpoint.Process("ThreadPoolImpl::BGThread::Start:th" + strconv.Itoa(id))
+	}
 	// isLast: the worker is surplus, and the one to end first.
 	isLast := func() bool { return id >= p.mu.limit && id == p.mu.workers-1 }
 	for !p.mu.exitAll && !isLast() &&
@@ -297,7 +301,10 @@ func (p *ThreadPoolImpl) nextLocked(id int) (item, bool) {
 		if p.mu.workers > p.mu.limit {
 			p.mu.signal.Broadcast()
 		}
-		syncpoint.Process("ThreadPoolImpl::BGThread::Termination")
+		if syncpoint.Enabled {
+			syncpoint.Process("ThreadPoolImpl::BGThread::Termination:th" + strconv.Itoa(id))
+			syncpoint.Process("ThreadPoolImpl::BGThread::Termination")
+		}
 		return item{}, false
 	}
 	it := p.mu.queue[0]

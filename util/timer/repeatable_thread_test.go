@@ -1,0 +1,51 @@
+// Port of util/repeatable_thread_test.cc. Differs: time is that of
+// testing/synctest.
+
+package timer
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestRepeatableThreadTest_TimedTest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const iterations = 3
+		count, done := 0, make(chan struct{})
+		prev := time.Now()
+		r := NewRepeatableThread(func() {
+			count++
+			now := time.Now()
+			if count > 1 && now.Sub(prev) < time.Second {
+				t.Errorf("run %d comes %v after the one before", count, now.Sub(prev))
+			}
+			prev = now
+			if count == iterations {
+				close(done)
+			}
+		}, "rt_test", nil, usPerSec, 0)
+		<-done
+		r.Cancel()
+		check(t, "running", r.IsRunning(), false)
+		check(t, "count", count, iterations)
+	})
+}
+
+func TestRepeatableThreadTest_MockEnvTest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		count := 0
+		r := NewRepeatableThread(func() { count++ }, "rt_test", nil, usPerSec, usPerSec)
+		check(t, "running", r.IsRunning(), true)
+		pass(usPerSec / 2)
+		for i := range 3 {
+			check(t, "count", count, i)
+			pass(usPerSec)
+		}
+		check(t, "count", count, 3)
+		r.Cancel()
+		r.Cancel()
+		pass(5 * usPerSec)
+		check(t, "count", count, 3)
+	})
+}
