@@ -74,6 +74,16 @@ func EncodePersistentStatsKey(nowSeconds uint64, name string) []byte {
 	return key[:min(len(key), persistentStatsKeyMaxLen)]
 }
 
+// OptimizeForPersistentStats makes the statistics' column family small.
+func OptimizeForPersistentStats(o *rocksdb.ColumnFamilyOptions) {
+	o.WriteBufferSize = 2 << 20
+	o.TargetFileSizeBase = 2 << 20
+	o.MaxBytesForLevelBase = 10 << 20
+	o.SoftPendingCompactionBytesLimit = 256 << 20
+	o.HardPendingCompactionBytesLimit = 1 << 30
+	o.Compression = rocksdb.NoCompression
+}
+
 // parsePersistentStatsKey takes a key apart; false when it is not one.
 func parsePersistentStatsKey(key []byte) (seconds uint64, name []byte, ok bool) {
 	digits, name, found := bytes.Cut(key, []byte{'#'})

@@ -115,6 +115,13 @@ func TestPersistentStatsHistoryIterator(t *testing.T) {
 	}
 }
 
+func TestOptimizeForPersistentStats(t *testing.T) {
+	o := rocksdb.ColumnFamilyOptions{Compression: rocksdb.SnappyCompression}
+	OptimizeForPersistentStats(&o)
+	checkEqual(t, "write buffer", o.WriteBufferSize, 2<<20)
+	checkEqual(t, "compression", o.Compression, rocksdb.NoCompression)
+}
+
 func TestPersistentStatsKey(t *testing.T) {
 	checkEqual(t, "key", string(EncodePersistentStatsKey(42, "rocksdb.bytes.read")), "0000000042#rocksdb.bytes.read")
 	checkEqual(t, "length", len(EncodePersistentStatsKey(42, strings.Repeat("x", 200))), 99)

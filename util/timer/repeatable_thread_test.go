@@ -12,40 +12,41 @@ import (
 func TestRepeatableThreadTest_TimedTest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const iterations = 3
-		count, done := 0, make(chan struct{})
+		var count counter
+		done := make(chan struct{})
 		prev := time.Now()
 		r := NewRepeatableThread(func() {
-			count++
+			count.add()
 			now := time.Now()
-			if count > 1 && now.Sub(prev) < time.Second {
-				t.Errorf("run %d comes %v after the one before", count, now.Sub(prev))
+			if count.get() > 1 && now.Sub(prev) < time.Second {
+				t.Errorf("run %d comes %v after the one before", count.get(), now.Sub(prev))
 			}
 			prev = now
-			if count == iterations {
+			if count.get() == iterations {
 				close(done)
 			}
 		}, "rt_test", nil, usPerSec, 0)
 		<-done
 		r.Cancel()
 		check(t, "running", r.IsRunning(), false)
-		check(t, "count", count, iterations)
+		check(t, "count", count.get(), iterations)
 	})
 }
 
 func TestRepeatableThreadTest_MockEnvTest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		count := 0
-		r := NewRepeatableThread(func() { count++ }, "rt_test", nil, usPerSec, usPerSec)
+		var count counter
+		r := NewRepeatableThread(func() { count.add() }, "rt_test", nil, usPerSec, usPerSec)
 		check(t, "running", r.IsRunning(), true)
 		pass(usPerSec / 2)
 		for i := range 3 {
-			check(t, "count", count, i)
+			check(t, "count", count.get(), i)
 			pass(usPerSec)
 		}
-		check(t, "count", count, 3)
+		check(t, "count", count.get(), 3)
 		r.Cancel()
 		r.Cancel()
 		pass(5 * usPerSec)
-		check(t, "count", count, 3)
+		check(t, "count", count.get(), 3)
 	})
 }

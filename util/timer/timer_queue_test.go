@@ -5,6 +5,7 @@ package timer
 
 import (
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -19,9 +20,20 @@ func TestTimerQueueTest_BasicFunctionality(t *testing.T) {
 			aborted bool
 			after   time.Duration
 		}
+		var mu sync.Mutex
 		var calls []call
+		take := func() []call {
+			mu.Lock()
+			defer mu.Unlock()
+			got := calls
+			calls = nil
+			slices.SortFunc(got, func(a, b call) int { return int(a.after-b.after) + a.timer - b.timer })
+			return got
+		}
 		add := func(n int, ms int64, repeat bool) uint64 {
 			return q.Add(ms, func(aborted bool) (bool, int64) {
+				mu.Lock()
+				defer mu.Unlock()
 				calls = append(calls, call{n, aborted, time.Since(start)})
 				return repeat && !aborted, -1
 			})
@@ -32,24 +44,22 @@ func TestTimerQueueTest_BasicFunctionality(t *testing.T) {
 		id := add(4, 2000, true)
 		pass(2500 * 1000)
 		want := []call{{3, false, time.Second}, {3, false, 2 * time.Second}, {4, false, 2 * time.Second}}
-		slices.SortFunc(calls, func(a, b call) int { return int(a.after-b.after) + a.timer - b.timer })
-		if !slices.Equal(calls, want) {
+		if calls := take(); !slices.Equal(calls, want) {
 			t.Errorf("calls %v, want %v", calls, want)
 		}
-		calls = nil
 		check(t, "cancelled", q.Cancel(id), true)
 		check(t, "cancelled again", q.Cancel(id), false)
 		synctest.Wait()
-		if want = []call{{4, true, 2500 * time.Millisecond}}; !slices.Equal(calls, want) {
+		want = []call{{4, true, 2500 * time.Millisecond}}
+		if calls := take(); !slices.Equal(calls, want) {
 			t.Errorf("calls %v, want %v", calls, want)
 		}
-		calls = nil
 		q.Shutdown()
 		q.Shutdown()
 		check(t, "ID after the end", add(5, 1, false), 0)
-		slices.SortFunc(calls, func(a, b call) int { return a.timer - b.timer })
 		at := 2500 * time.Millisecond
-		if want = []call{{1, true, at}, {2, true, at}, {3, true, at}}; !slices.Equal(calls, want) {
+		want = []call{{1, true, at}, {2, true, at}, {3, true, at}}
+		if calls := take(); !slices.Equal(calls, want) {
 			t.Errorf("calls %v, want %v", calls, want)
 		}
 	})
@@ -58,24 +68,24 @@ func TestTimerQueueTest_BasicFunctionality(t *testing.T) {
 func TestTimerQueue_CancelAll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := NewTimerQueue()
-		aborted, ran := 0, 0
+		var aborted, ran counter
 		handler := func(a bool) (bool, int64) {
 			if a {
-				aborted++
+				aborted.add()
 			} else {
-				ran++
+				ran.add()
 			}
-			return ran < 3, 5
+			return ran.get() < 3, 5
 		}
 		q.Add(10, handler)
 		q.Add(20, handler)
 		check(t, "cancelled", q.CancelAll(), 2)
 		synctest.Wait()
-		check(t, "aborted", aborted, 2)
+		check(t, "aborted", aborted.get(), 2)
 		q.Add(10, handler) // the queue works as before: at 10, 15, 20 ms
 		pass(100 * 1000)
-		check(t, "ran", ran, 3)
+		check(t, "ran", ran.get(), 3)
 		q.Shutdown()
-		check(t, "aborted", aborted, 2)
+		check(t, "aborted", aborted.get(), 2)
 	})
 }
