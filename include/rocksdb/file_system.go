@@ -355,7 +355,7 @@ type FSRandomAccessFile interface {
 // DataVerificationInfo is handed to the file system with the data.
 type DataVerificationInfo struct {
 	// Checksum is of the data, of the kind FileOptions.HandoffChecksumType,
-	// 4 bytes big-endian.
+	// 4 bytes, least first.
 	Checksum []byte
 }
 
