@@ -73,3 +73,8 @@ func (l *ioListeners) notify(start time.Time, infoType, op rocksdb.FileOperation
 		e.OnIOError(failed)
 	}
 }
+
+// notify tells of a read.
+func (r *SequentialFileReader) notify(start time.Time, offset uint64, n int, err error) {
+	r.listeners.notify(start, rocksdb.FileOperationTypeRead, rocksdb.FileOperationTypeRead, offset, n, err)
+}
