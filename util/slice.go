@@ -152,3 +152,12 @@ func fromHex(c byte) int {
 	}
 	return -1
 }
+
+// SliceToString is key as it is, or in upper-case hexadecimal:
+// Slice::ToString(hex).
+func SliceToString(key []byte, hex bool) string {
+	if hex {
+		return SliceToHex(key)
+	}
+	return string(key)
+}
