@@ -5,44 +5,40 @@ package options
 import "github.com/rocksdb-go/rocksdb/util"
 
 const (
-	secondsPerDay    = 86400
 	secondsPerMinute = 60
+	secondsPerDay    = 24 * 60 * 60
 )
 
-// OffpeakTimeInfo says how a moment lies to the daily off-peak hours.
+// OffpeakTimeInfo says where a moment stands to the daily offpeak time.
 type OffpeakTimeInfo struct {
 	IsNowOffpeak                bool
 	SecondsTillNextOffpeakStart int
 }
 
-// OffpeakTimeOption is the parsed daily_offpeak_time_utc. The zero value has
-// no off-peak hours.
+// OffpeakTimeOption is DBOptions.DailyOffpeakTimeUTC taken apart. Times are
+// seconds since midnight, UTC; both ends belong to the range.
 type OffpeakTimeOption struct {
 	DailyOffpeakTimeUTC      string
-	DailyOffpeakStartTimeUTC int // seconds since midnight
-	DailyOffpeakEndTimeUTC   int // seconds since midnight
+	DailyOffpeakStartTimeUTC int
+	DailyOffpeakEndTimeUTC   int
 }
 
-// NewOffpeakTimeOption parses "HH:MM-HH:MM"; text that does not parse gives no
-// off-peak hours.
+// NewOffpeakTimeOption takes "HH:mm-HH:mm"; any other text is no offpeak time.
 func NewOffpeakTimeOption(text string) OffpeakTimeOption {
 	var o OffpeakTimeOption
 	o.SetFromOffpeakTimeString(text)
 	return o
 }
 
-// SetFromOffpeakTimeString parses text; what does not parse changes nothing.
+// SetFromOffpeakTimeString takes "HH:mm-HH:mm" or ""; any other text changes
+// nothing.
 func (o *OffpeakTimeOption) SetFromOffpeakTimeString(text string) {
-	if text == "" {
-		*o = OffpeakTimeOption{}
-		return
-	}
 	if start, end, ok := util.TryParseTimeRangeString(text); ok {
 		*o = OffpeakTimeOption{text, start, end}
 	}
 }
 
-// GetOffpeakTimeInfo looks at a moment, in seconds since 1970.
+// GetOffpeakTimeInfo looks at a moment in seconds since the Unix epoch.
 func (o *OffpeakTimeOption) GetOffpeakTimeInfo(now int64) OffpeakTimeInfo {
 	start, end := o.DailyOffpeakStartTimeUTC, o.DailyOffpeakEndTimeUTC
 	if start == end {

@@ -26,3 +26,15 @@ type OptionsValidator interface {
 
 // PrintableOptions gives an object's options for the LOG, one a line.
 type PrintableOptions interface{ GetPrintableOptions() string }
+
+// OptionPair is an option as text.
+type OptionPair struct{ Name, Value string }
+
+// StringConfigurable is a simple plug-in that reads and writes its options
+// itself, by name; for packages below package options.
+type StringConfigurable interface {
+	// ConfigureOption sets an option: NotFound for a name that is not its own.
+	ConfigureOption(config *ConfigOptions, name, value string) error
+	// OptionPairs gives all options in a fixed order.
+	OptionPairs() []OptionPair
+}
