@@ -75,13 +75,9 @@ func xxphAvalanche(h uint64) uint64 {
 }
 
 // XXPH3_64bits is XXPH3_64bitsWithSeed with seed 0.
-//
-//nolint:revive // upstream's name
 func XXPH3_64bits(data []byte) uint64 { return XXPH3_64bitsWithSeed(data, 0) }
 
 // XXPH3_64bitsWithSeed is the preview-XXH3 hash of data.
-//
-//nolint:revive // upstream's name
 func XXPH3_64bitsWithSeed(data []byte, seed uint64) uint64 {
 	n := len(data)
 	switch {
