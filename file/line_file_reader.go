@@ -36,8 +36,8 @@ func CreateLineFileReader(fs rocksdb.FileSystem, name string, opts *rocksdb.File
 }
 
 // ReadLine gives the next line without its newline, valid until the next call.
-// Not ok is the file's end, or an error that Status tells. The last line needs
-// no newline, unless it is empty.
+// Not ok is the file's end, or an error that GetStatus tells. What follows the
+// last newline is no line.
 func (l *LineFileReader) ReadLine(pri rocksdb.IOPriority) (line []byte, ok bool) {
 	l.line = l.line[:0]
 	for l.err == nil {
@@ -50,11 +50,7 @@ func (l *LineFileReader) ReadLine(pri rocksdb.IOPriority) (line []byte, ok bool)
 		l.line = append(l.line, l.rest...)
 		l.rest = nil
 		if l.atEOF {
-			if len(l.line) == 0 {
-				return nil, false
-			}
-			l.lineCount++
-			return l.line, true
+			return nil, false
 		}
 		l.rest, l.err = l.r.Read(lineBufferSize, l.buf, pri, nil)
 		l.atEOF = len(l.rest) < lineBufferSize

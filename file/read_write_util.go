@@ -4,10 +4,14 @@ package file
 
 import "github.com/rocksdb-go/rocksdb/include/rocksdb"
 
-// NewWritableFile makes a file, having set what of opts the file is told
-// beside them.
-func NewWritableFile(fs rocksdb.FileSystem, name string, opts *rocksdb.FileOptions) (rocksdb.FSWritableFile, error) {
-	return fs.NewWritableFile(name, opts)
+// GetFileSizeFromOpenFileOrPath asks the file, and the file system when the
+// file cannot tell; with anyError also when it failed to.
+func GetFileSizeFromOpenFileOrPath(f rocksdb.FSRandomAccessFile, fs rocksdb.FileSystem, name string, anyError bool) (uint64, error) {
+	size, err := f.GetFileSize()
+	if err == nil || !anyError && !rocksdb.IsNotSupported(err) {
+		return size, err
+	}
+	return fs.GetFileSize(name, nil)
 }
 
 // IsFileSectorAligned tells whether off is at a sector's start.
