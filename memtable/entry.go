@@ -46,6 +46,14 @@ func EntryKeyValue(entry KeyHandle) (key, value []byte) {
 	return unsafe.Slice((*byte)(p), n), unsafe.Slice((*byte)(q), m)
 }
 
+// EntryKeyValueChecksum also gives the checksum of checksumBytes bytes behind
+// the value.
+func EntryKeyValueChecksum(entry KeyHandle, checksumBytes int) (key, value, checksum []byte) {
+	key, value = EntryKeyValue(entry)
+	end := unsafe.Add(unsafe.Pointer(unsafe.SliceData(value)), len(value))
+	return key, value, unsafe.Slice((*byte)(end), checksumBytes)
+}
+
 // EncodedLength is the size of an entry without checksum.
 func EncodedLength(internalKeySize, valueSize int) int {
 	return uvarintLen(internalKeySize) + internalKeySize + uvarintLen(valueSize) + valueSize

@@ -34,6 +34,9 @@ func NewSkipListRep(cmp *dbformat.InternalKeyComparator, arena *memory.Concurren
 	}
 }
 
+// IsPlain tells whether iterators are the list's own: there is no lookahead.
+func (r *SkipListRep) IsPlain() bool { return r.lookahead == 0 }
+
 // Allocate gives the place for an entry, its node around it.
 func (r *SkipListRep) Allocate(size int) (KeyHandle, []byte) { return r.List.AllocateKey(size) }
 
