@@ -123,7 +123,7 @@ func SomeFileOverlapsRange(icmp *dbformat.InternalKeyComparator, disjointSorted 
 	}
 	i := 0
 	if smallest != nil {
-		i = FindFile(icmp, b, dbformat.SetMaxPossibleForUserKey(smallest))
+		i = FindFile(icmp, b, dbformat.NewInternalKey(smallest, dbformat.MaxSequenceNumber, dbformat.ValueTypeForSeek))
 	}
 	return i < len(b.Files) && !beforeFile(largest, &b.Files[i])
 }
