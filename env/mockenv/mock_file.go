@@ -85,7 +85,7 @@ func (f *memFile) read(offset uint64, n int, scratch []byte) []byte {
 }
 
 func (f *memFile) write(offset uint64, data []byte) error {
-	if offset > math.MaxInt32 && offset > uint64(math.MaxInt)/2 {
+	if offset > math.MaxInt/2 {
 		return rocksdb.InvalidArgumentf("write at offset %d", offset)
 	}
 	f.mu.Lock()
