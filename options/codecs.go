@@ -56,7 +56,7 @@ func (c *cacheParser) Parse(cfg *rocksdb.ConfigOptions, name, value string, addr
 	if strings.Contains(value, "://") {
 		return c.customCodec.Parse(cfg, name, value, addr)
 	}
-	cache, err := registry.NewObject[rocksdb.Cache](cfg, c.kind, value)
+	cache, err := registry.NewObject[rocksdb.Cache](cfg, c.kind, StripOuterBraces(value))
 	if err != nil {
 		if cfg.IgnoreUnsupportedOptions && rocksdb.IsNotSupported(err) {
 			return nil

@@ -593,6 +593,18 @@ func (int32Codec) Serialize(_ *rocksdb.ConfigOptions, _ string, addr any) (strin
 	return strconv.Itoa(int(int32(*addr.(*uint32)))), nil
 }
 
+// lowUint32Codec is the codec of a uint32 that is read as the low half of a
+// uint64.
+type lowUint32Codec struct{ plainCodec }
+
+func (lowUint32Codec) Parse(_ *rocksdb.ConfigOptions, _, value string, addr any) error {
+	v, err := util.ParseUint64(StripOuterBraces(value))
+	if err == nil {
+		*addr.(*uint32) = uint32(v)
+	}
+	return err
+}
+
 // StripOuterBraces takes off one pair of braces that encloses all of value.
 func StripOuterBraces(value string) string {
 	n := len(value)

@@ -225,3 +225,13 @@ func GetPlainTableOptionsFromString(cfg *rocksdb.ConfigOptions, base *rocksdb.Pl
 	}
 	return GetPlainTableOptionsFromMap(cfg, base, m)
 }
+
+// GetMemTableRepFactoryFromString makes a memtable factory of its ID; what
+// cannot be made is an InvalidArgument.
+func GetMemTableRepFactoryFromString(cfg *rocksdb.ConfigOptions, text string) (rocksdb.MemTableRepFactory, error) {
+	c := *cfg
+	c.IgnoreUnsupportedOptions = false
+	c.IgnoreUnknownOptions = false
+	f, err := CreateFromString[rocksdb.MemTableRepFactory](&c, memtableCodec.kind, text)
+	return f, invalidArgument(err)
+}

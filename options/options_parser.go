@@ -190,34 +190,49 @@ func (p *Parser) RocksDBVersion() [3]int { return p.dbVersion }
 // ignored only in files of later versions: an older one has no reason to hold
 // any.
 func (p *Parser) Parse(cfg *rocksdb.ConfigOptions, fileName string, fs rocksdb.FileSystem) error {
-	data, err := readWholeFile(fs, fileName, int(min(max(cfg.FileReadaheadSize, 4096), 1<<20)))
+	step := cfg.FileReadaheadSize
+	if step == 0 {
+		step = defaultReadahead
+	}
+	data, err := readWholeFile(fs, fileName, max(step, minReadahead))
 	if err != nil {
 		return err
 	}
 	return p.ParseText(cfg, string(data))
 }
 
-func readWholeFile(fs rocksdb.FileSystem, name string, step int) ([]byte, error) {
+const (
+	defaultReadahead = 512 << 10
+	minReadahead     = 8 << 10
+)
+
+// readWholeFile reads in pieces of step bytes.
+func readWholeFile(fs rocksdb.FileSystem, name string, step uint64) ([]byte, error) {
+	size, err := fs.GetFileSize(name, nil)
+	if err != nil {
+		return nil, err
+	}
+	if size > maxOptionFileSize {
+		return nil, rocksdb.InvalidArgument("An OPTIONS file of this size cannot be right").In(name)
+	}
 	f, err := fs.NewSequentialFile(name, nil)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	var data []byte
-	scratch := make([]byte, step)
-	for {
-		part, err := f.Read(step, nil, scratch)
+	data := make([]byte, 0, size)
+	scratch := make([]byte, min(step, size+1))
+	for uint64(len(data)) < size {
+		part, err := f.Read(len(scratch), nil, scratch)
 		if err != nil {
 			return nil, err
 		}
 		if len(part) == 0 {
-			return data, nil
-		}
-		if len(data)+len(part) > maxOptionFileSize {
-			return nil, rocksdb.InvalidArgument("An OPTIONS file of this size cannot be right").In(name)
+			break
 		}
 		data = append(data, part...)
 	}
+	return data, nil
 }
 
 // ParseText is Parse of a file's contents.

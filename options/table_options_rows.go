@@ -26,7 +26,7 @@ var BlockBasedTable = NewTable[rocksdb.BlockBasedTableOptions](rocksdb.BlockBase
 	F("format_version", func(o *rocksdb.BlockBasedTableOptions) any { return &o.FormatVersion }, 0),
 	Old("reserve_table_builder_memory", 0),
 	F("use_udi_as_primary_index", func(o *rocksdb.BlockBasedTableOptions) any { return &o.UseUDIAsPrimaryIndex }, 0),
-	F("read_amp_bytes_per_bit", func(o *rocksdb.BlockBasedTableOptions) any { return &o.ReadAmpBytesPerBit }, 0),
+	F("read_amp_bytes_per_bit", func(o *rocksdb.BlockBasedTableOptions) any { return &o.ReadAmpBytesPerBit }, 0).With(Normal, lowUint32Codec{}),
 	F("whole_key_filtering", func(o *rocksdb.BlockBasedTableOptions) any { return &o.WholeKeyFiltering }, 0),
 	F("prepopulate_block_cache", func(o *rocksdb.BlockBasedTableOptions) any { return &o.PrepopulateBlockCache }, 0),
 	F("filter_policy", func(o *rocksdb.BlockBasedTableOptions) any { return &o.FilterPolicy }, 0).With(ByNameAllowFromNull, filterPolicyCodec),
