@@ -100,6 +100,22 @@ func (l *SkipList[K]) findGreaterOrEqual(key K) unsafe.Pointer {
 	return bigger
 }
 
+// findFirst gives the first node that before is false of, nil if none. before
+// is true of a key exactly if it is of all keys before that.
+func (l *SkipList[K]) findFirst(before func(K) bool) unsafe.Pointer {
+	x := l.head
+	var seen unsafe.Pointer
+	for level := int(l.maxHeight.Load()) - 1; level >= 0; level-- {
+		n := l.next(x, level)
+		for n != seen && n != nil && before(keyOf[K](n)) {
+			x = n
+			n = l.next(x, level)
+		}
+		seen = n
+	}
+	return seen
+}
+
 // findLessThan gives the last node before key, head if none. prev, if not nil,
 // gets the last node before key on each level.
 func (l *SkipList[K]) findLessThan(key K, prev []unsafe.Pointer) unsafe.Pointer {
@@ -201,6 +217,9 @@ func (i *SkipListIterator[K]) setUnlessHead(n unsafe.Pointer) {
 
 // Seek moves to the first key at or after target.
 func (i *SkipListIterator[K]) Seek(target K) { i.node = i.list.findGreaterOrEqual(target) }
+
+// SeekFunc moves to the first key that before is false of; see findFirst.
+func (i *SkipListIterator[K]) SeekFunc(before func(K) bool) { i.node = i.list.findFirst(before) }
 
 // SeekForPrev moves to the last key at or before target.
 func (i *SkipListIterator[K]) SeekForPrev(target K) {

@@ -92,9 +92,9 @@ func (r *VectorRep) MultiGet(keys [][]byte, v EntryVisitor, checkOrder, allowDat
 func (r *VectorRep) NewIterator() Iterator {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	it := &vectorIterator{rep: r, entries: r.mu.entries, shared: r.mu.immutable}
-	if !it.shared {
-		it.entries = slices.Clone(r.mu.entries)
+	it := &vectorIterator{cmp: r.cmp, entries: r.mu.entries, shared: r}
+	if !r.mu.immutable {
+		it.entries, it.shared = slices.Clone(r.mu.entries), nil
 	}
 	it.at = len(it.entries)
 	return it
@@ -103,17 +103,17 @@ func (r *VectorRep) NewIterator() Iterator {
 // NewDynamicPrefixIterator is NewIterator.
 func (r *VectorRep) NewDynamicPrefixIterator() Iterator { return r.NewIterator() }
 
-func (r *VectorRep) sort(entries []KeyHandle) {
-	slices.SortFunc(entries, func(a, b KeyHandle) int { return r.cmp.CompareKeySeq(EntryKey(a), EntryKey(b)) })
+func sortEntries(cmp *dbformat.InternalKeyComparator, entries []KeyHandle) {
+	slices.SortFunc(entries, func(a, b KeyHandle) int { return cmp.CompareKeySeq(EntryKey(a), EntryKey(b)) })
 }
 
 // vectorIterator sorts on the first seek.
 type vectorIterator struct {
 	IteratorBase
-	rep     *VectorRep
+	cmp     *dbformat.InternalKeyComparator
 	entries []KeyHandle
-	at      int  // len(entries) when not valid
-	shared  bool // entries are the rep's own
+	at      int        // len(entries) when not valid
+	shared  *VectorRep // whose own the entries are; nil for a copy
 	sorted  bool
 }
 
@@ -122,16 +122,17 @@ func (i *vectorIterator) ensureSorted() {
 		return
 	}
 	i.sorted = true
-	if !i.shared {
-		i.rep.sort(i.entries)
+	if i.shared == nil {
+		sortEntries(i.cmp, i.entries)
 		return
 	}
-	i.rep.mu.Lock()
-	if !i.rep.mu.sorted {
-		i.rep.sort(i.rep.mu.entries)
-		i.rep.mu.sorted = true
+	r := i.shared
+	r.mu.Lock()
+	if !r.mu.sorted {
+		sortEntries(i.cmp, r.mu.entries)
+		r.mu.sorted = true
 	}
-	i.rep.mu.Unlock()
+	r.mu.Unlock()
 }
 
 func (i *vectorIterator) Valid() bool    { return i.at < len(i.entries) }
@@ -147,14 +148,14 @@ func (i *vectorIterator) Prev() {
 func (i *vectorIterator) Seek(internalKey []byte) {
 	i.ensureSorted()
 	i.at = sort.Search(len(i.entries), func(j int) bool {
-		return i.rep.cmp.CompareKeySeq(EntryKey(i.entries[j]), internalKey) >= 0
+		return i.cmp.CompareKeySeq(EntryKey(i.entries[j]), internalKey) >= 0
 	})
 }
 
 func (i *vectorIterator) SeekForPrev(internalKey []byte) {
 	i.ensureSorted()
 	i.at = sort.Search(len(i.entries), func(j int) bool {
-		return i.rep.cmp.CompareKeySeq(EntryKey(i.entries[j]), internalKey) > 0
+		return i.cmp.CompareKeySeq(EntryKey(i.entries[j]), internalKey) > 0
 	})
 	i.Prev()
 }
