@@ -391,6 +391,10 @@ func (m *MemTable) IsSnapshotSupported() bool {
 	return m.table.IsSnapshotSupported() && !m.opts.InplaceUpdateSupport
 }
 
+// IsRangeDelSupported is true: tombstones have a list of their own, whatever the
+// container. Whether the table format can store them is its factory's to say.
+func (m *MemTable) IsRangeDelSupported() bool { return true }
+
 // ApproximateStats estimates bytes and number of the entries in [start, end),
 // internal keys.
 func (m *MemTable) ApproximateStats(start, end []byte) (size, count uint64) {

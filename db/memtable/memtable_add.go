@@ -24,6 +24,9 @@ type MemTablePostProcessInfo struct {
 	NumRangeDeletes uint64
 }
 
+// PostProcessInfo is short for it.
+type PostProcessInfo = MemTablePostProcessInfo
+
 var errKeySeqExists = rocksdb.TryAgain("key+seq exists")
 
 // Add inserts an entry. Range tombstones have their end key as value. With
