@@ -416,16 +416,16 @@ func rowEqualOrByName(cfg *rocksdb.ConfigOptions, row *Row, a, b any) (bool, str
 }
 
 // rowEqualByMap compares plug-ins with what the file says of them, opts; where
-// it says nothing they are equal. missing says that a plug-in named in the file
-// but absent here is a difference.
-func rowEqualByMap(opts map[string]string, missing bool) rowEqual {
+// it says nothing they are equal. A plug-in named in the file but absent here
+// is a difference.
+func rowEqualByMap(opts map[string]string) rowEqual {
 	return func(cfg *rocksdb.ConfigOptions, row *Row, a, b any) (bool, string) {
 		ok, mismatch := row.AreEqual(cfg, row.Name, a, b)
 		value, inFile := opts[row.Name]
 		if !ok && row.isByName() {
 			ok = !inFile || row.AreEqualByName(cfg, row.Name, a, value)
 		}
-		if oc := row.objectCodec(); ok && missing && oc != nil && inFile && row.Verification != Alias {
+		if oc := row.objectCodec(); ok && oc != nil && inFile && row.Verification != Alias {
 			// What the codec writes for no object (the default's name) is no
 			// difference.
 			if oc.object(row.Field(a)) == nil && value != "" && value != nullptrString {

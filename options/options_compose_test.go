@@ -345,7 +345,7 @@ func onlyMutable(t *testing.T, cfg *rocksdb.ConfigOptions, table *Table, full, m
 	if len(all) <= len(names) || len(names) == 0 {
 		t.Fatalf("%d options, %d mutable", len(all), len(names))
 	}
-	if ok, mismatch := tablesEqual(cfg, table, full, mutable, rowEqualByMap(nil, false)); !ok {
+	if ok, mismatch := tablesEqual(cfg, table, full, mutable, rowEqualByMap(nil)); !ok {
 		t.Errorf("mutable options differ: %s", mismatch)
 	}
 	for _, name := range names {
@@ -355,7 +355,7 @@ func onlyMutable(t *testing.T, cfg *rocksdb.ConfigOptions, table *Table, full, m
 		noError(t, err)
 		check(t, a, b)
 	}
-	if ok, _ := tablesEqual(&exact, table, full, mutable, rowEqualByMap(nil, false)); ok {
+	if ok, _ := tablesEqual(&exact, table, full, mutable, rowEqualByMap(nil)); ok {
 		t.Error("no immutable option differs")
 	}
 }

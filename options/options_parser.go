@@ -508,7 +508,7 @@ func (p *Parser) verify(cfg *rocksdb.ConfigOptions, db *rocksdb.DBOptions, cfNam
 // VerifyDBOptions compares options with those of a file, whose text is opts
 // (nil when there is none).
 func VerifyDBOptions(cfg *rocksdb.ConfigOptions, base, file *rocksdb.DBOptions, opts map[string]string) error {
-	ok, mismatch := tablesEqual(cfg, dbOptionsTable, base, file, rowEqualByMap(opts, opts != nil))
+	ok, mismatch := tablesEqual(cfg, dbOptionsTable, base, file, rowEqualByMap(opts))
 	if ok {
 		return nil
 	}
@@ -518,7 +518,7 @@ func VerifyDBOptions(cfg *rocksdb.ConfigOptions, base, file *rocksdb.DBOptions, 
 
 // VerifyCFOptions does so for a column family.
 func VerifyCFOptions(cfg *rocksdb.ConfigOptions, base, file *rocksdb.ColumnFamilyOptions, opts map[string]string) error {
-	ok, mismatch := tablesEqual(cfg, cfOptionsTable, base, file, rowEqualByMap(opts, opts != nil))
+	ok, mismatch := tablesEqual(cfg, cfOptionsTable, base, file, rowEqualByMap(opts))
 	if ok {
 		return nil
 	}
