@@ -6,6 +6,9 @@ package dbiter
 
 import (
 	"bytes"
+	"github.com/rocksdb-go/rocksdb/db/seqnotime"
+	"github.com/rocksdb-go/rocksdb/db/wide"
+	"github.com/rocksdb-go/rocksdb/util/stopwatch"
 	"math"
 	"time"
 
@@ -128,11 +131,19 @@ type DBIter struct {
 // New makes an iterator; it stands nowhere.
 func New(c *Config) *DBIter {
 	d := &DBIter{}
-	d.init(c)
+	d.Init(c)
 	return d
 }
 
-func (d *DBIter) init(c *Config) {
+// InitError makes the zero DBIter one that only has an error.
+func (d *DBIter) InitError(err error, icmp *dbformat.InternalKeyComparator) {
+	d.cmp, d.bytewise = icmp, icmp.IsBytewise()
+	d.SetIter(internaliter.NewErrorInternalIterator(err))
+	d.status = err
+}
+
+// Init makes the zero DBIter an iterator that stands nowhere.
+func (d *DBIter) Init(c *Config) {
 	ro := c.ReadOptions
 	d.cmp, d.bytewise, d.tsSize = c.Comparator, c.Comparator.IsBytewise(), c.Comparator.TimestampSize()
 	d.ro = *ro
@@ -443,7 +454,7 @@ func (d *DBIter) setInPlaceValue(t dbformat.ValueType, raw []byte) bool {
 		d.value = raw
 		return true
 	case dbformat.TypeValuePreferredSeqno:
-		v, ok := ParsePackedValue(raw)
+		v, _, ok := seqnotime.ParsePackedValueWithWriteTime(raw)
 		if !ok {
 			return d.fail(rocksdb.Corruption("packed value without write time"))
 		}
@@ -459,9 +470,12 @@ func (d *DBIter) setInPlaceValue(t dbformat.ValueType, raw []byte) bool {
 		d.value = d.blob.Data()
 		return true
 	case dbformat.TypeWideColumnEntity:
-		v, err := DefaultColumn(raw)
+		v, isBlob, err := wide.GetValueOfDefaultColumn(raw)
 		if err != nil {
 			return d.fail(err)
+		}
+		if isBlob {
+			return d.setInPlaceValue(dbformat.TypeBlobIndex, v)
 		}
 		d.value = v
 		return true
@@ -561,7 +575,7 @@ func (d *DBIter) cpuSince(t time.Time) uint64 {
 
 // Seek goes to the first key at or after target.
 func (d *DBIter) Seek(target []byte) {
-	watch := monitoring.StartTimer(d.stats, d.clock, rocksdb.HistDBSeek)
+	watch := stopwatch.NewStopWatch(d.clock, d.stats, rocksdb.HistDBSeek)
 	if d.perf != nil {
 		d.perf.IterSeekCount++
 	}
@@ -641,7 +655,7 @@ func (d *DBIter) countSeek() {
 
 // SeekForPrev goes to the last key at or before target.
 func (d *DBIter) SeekForPrev(target []byte) {
-	watch := monitoring.StartTimer(d.stats, d.clock, rocksdb.HistDBSeek)
+	watch := stopwatch.NewStopWatch(d.clock, d.stats, rocksdb.HistDBSeek)
 	if d.perf != nil {
 		d.perf.IterSeekCount++
 	}

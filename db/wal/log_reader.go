@@ -355,7 +355,7 @@ func (r *Reader) UnmarkEOF() {
 	}
 	// Read the rest of the block behind what there is of it.
 	consumed := r.eofOffset - len(r.buffer)
-	got, err := r.file.Read(BlockSize-r.eofOffset, r.backing[r.eofOffset:])
+	got, err := r.file.Read(BlockSize-r.eofOffset, r.backing[r.eofOffset:], rocksdb.IOTotal, nil)
 	copy(r.backing[r.eofOffset:], got)
 	added := len(got)
 	r.endOfBuffer += uint64(added)
@@ -394,7 +394,7 @@ func (r *Reader) readMore() (outcome, drop int, ok bool) {
 		}
 		return eofOutcome, 0, false
 	}
-	got, err := r.file.Read(BlockSize, r.backing)
+	got, err := r.file.Read(BlockSize, r.backing, rocksdb.IOTotal, nil)
 	if err != nil {
 		r.buffer = nil
 		r.reportDrop(BlockSize, rocksdb.AsStatus(err), NoLogNumber)
