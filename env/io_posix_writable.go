@@ -201,10 +201,10 @@ func newPosixMmapFile(name string, f sysFile, opts *rocksdb.FileOptions, size ui
 	if part := size % uint64(os.Getpagesize()); part != 0 {
 		// A mapping begins at a page; take the last one up with its data.
 		m.fileOffset -= part
+		m.used, m.synced = int(part), int(part)
 		if err := m.mapNewRegion(); err != nil {
 			return nil, err
 		}
-		m.used, m.synced = int(part), int(part)
 	}
 	return m, nil
 }

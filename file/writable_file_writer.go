@@ -157,7 +157,11 @@ func writeHistogram(h rocksdb.Histogram, a rocksdb.IOActivity) rocksdb.Histogram
 // finalize gives the options of a call: where it sets no priority, the file's
 // holds.
 func (w *WritableFileWriter) finalize(opts *rocksdb.IOOptions) *rocksdb.IOOptions {
-	opts = orDefault(opts)
+	return w.finalizeIn(&w.finalOpts, orDefault(opts))
+}
+
+// finalizeIn is finalize with the place for changed options.
+func (w *WritableFileWriter) finalizeIn(to, opts *rocksdb.IOOptions) *rocksdb.IOOptions {
 	if opts.RateLimiterPriority != rocksdb.IOTotal || w.file == nil {
 		return opts
 	}
@@ -165,9 +169,9 @@ func (w *WritableFileWriter) finalize(opts *rocksdb.IOOptions) *rocksdb.IOOption
 	if pri == rocksdb.IOTotal {
 		return opts
 	}
-	w.finalOpts = *opts
-	w.finalOpts.RateLimiterPriority = pri
-	return &w.finalOpts
+	*to = *opts
+	to.RateLimiterPriority = pri
+	return to
 }
 
 // usable says why the writer cannot go on.
@@ -446,7 +450,8 @@ func (w *WritableFileWriter) SyncWithoutFlush(opts *rocksdb.IOOptions, useFsync 
 		return rocksdb.NotSupported("Can't WritableFileWriter::SyncWithoutFlush() because WritableFile::IsSyncThreadSafe() is false")
 	}
 	syncpoint.Process("WritableFileWriter::SyncWithoutFlush:1")
-	err := w.syncInternal(orDefault(opts), useFsync)
+	// finalOpts may be in use by the goroutine that appends.
+	err := w.syncInternal(w.finalizeIn(new(rocksdb.IOOptions), orDefault(opts)), useFsync)
 	syncpoint.Process("WritableFileWriter::SyncWithoutFlush:2")
 	if err != nil {
 		w.setSeenError(err)
