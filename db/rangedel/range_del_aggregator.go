@@ -148,6 +148,22 @@ func (t *TruncatedRangeDelIterator) SeekForPrev(target []byte) {
 		target = t.largest.UserKey
 	}
 	t.iter.SeekForPrev(target)
+	t.skipBeyondLargest()
+}
+
+// skipBeyondLargest goes back over fragments that start at or after the upper
+// bound. The engine's own files have none: it cuts fragments at their bounds.
+func (t *TruncatedRangeDelIterator) skipBeyondLargest() {
+	if !t.hasLargest {
+		return
+	}
+	for t.iter.Valid() {
+		start := t.iter.ParsedStartKey()
+		if t.icmp.CompareParsed(&start, &t.largest) < 0 {
+			return
+		}
+		t.iter.TopPrev()
+	}
 }
 
 // SeekToFirst goes to the first fragment within the bounds.
@@ -163,6 +179,7 @@ func (t *TruncatedRangeDelIterator) SeekToFirst() {
 func (t *TruncatedRangeDelIterator) SeekToLast() {
 	if t.hasLargest {
 		t.iter.SeekForPrev(t.largest.UserKey)
+		t.skipBeyondLargest()
 		return
 	}
 	t.iter.SeekToTopLast()
