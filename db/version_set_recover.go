@@ -304,6 +304,9 @@ func (vs *VersionSet) DumpManifest(out io.Writer, path string, defaults *rocksdb
 	h := &dumpManifestHandler{versionEditHandler: newVersionEditHandler(vs, descriptors, true), out: out, o: o}
 	defer h.close()
 	h.skipLoadTableFiles = true
+	// Upstream requires epoch numbers here, and then shows an empty tree for
+	// databases that were made before there were any.
+	h.epochRequirement = version.EpochNumberMightMissing
 	h.comparatorNames = map[uint32]string{}
 	h.hooks = h
 	return h.run(r, &c.err)
