@@ -200,10 +200,11 @@ func configureOne(cfg *rocksdb.ConfigOptions, row *Row, name, elem, value string
 	if row.Verification == Deprecated {
 		return parseChecked(cfg, row, name, value, base)
 	}
-	if oc := row.objectCodec(); oc != nil {
+	oc := row.objectCodec()
+	if oc != nil && oc.replaceable() {
 		return configureCustomizable(cfg, row, oc, name, elem, value, base)
 	}
-	if name != elem && !row.isStruct() {
+	if name != elem && oc == nil && !row.isStruct() {
 		return rocksdb.NotFound("Unknown how to configure option", elem)
 	}
 	return parseChecked(cfg, row, elem, value, base)
@@ -273,7 +274,7 @@ func prepareOptions(cfg *rocksdb.ConfigOptions, sets []OptionSet, obj any) error
 		for i := range set.Table.Rows {
 			row := &set.Table.Rows[i]
 			oc := row.objectCodec()
-			if oc == nil || !row.ShouldSerialize() || row.Flags&DontPrepare != 0 {
+			if oc == nil || row.Verification == Deprecated || row.Verification == Alias || row.Flags&DontPrepare != 0 {
 				continue
 			}
 			// A missing object stands for the default one, which needs nothing.

@@ -26,7 +26,8 @@ func objectID(obj any) string {
 
 func serializeObject(cfg *rocksdb.ConfigOptions, obj any) (string, error) {
 	id := objectID(obj)
-	if cfg.IsShallow() || id == "" {
+	_, named := obj.(rocksdb.Customizable)
+	if named && (cfg.IsShallow() || id == "") {
 		return id, nil
 	}
 	opts, err := GetOptionString(cfg, optionSetsOf(obj))
@@ -38,8 +39,8 @@ func serializeObject(cfg *rocksdb.ConfigOptions, obj any) (string, error) {
 			opts += p.Name + "=" + p.Value + cfg.Delimiter
 		}
 	}
-	if opts == "" {
-		return id, nil
+	if opts == "" || !named {
+		return id + opts, nil
 	}
 	return idPropName + "=" + id + cfg.Delimiter + opts, nil
 }
@@ -193,7 +194,15 @@ type customCodec[T any] struct {
 	nilName string
 }
 
+// CustomCodec is the codec of a plug-in of interface type T and a kind of the
+// registry. A nil field is written as nilName, the default plug-in's name, or
+// as "nullptr" where that is empty.
+func CustomCodec[T any](kind, nilName string) Codec {
+	return &customCodec[T]{kind: kind, nilName: nilName}
+}
+
 func (c *customCodec[T]) object(addr any) any { return any(*addr.(*T)) }
+func (c *customCodec[T]) replaceable() bool   { return true }
 
 func (c *customCodec[T]) Parse(cfg *rocksdb.ConfigOptions, _, value string, addr any) error {
 	p := addr.(*T)
@@ -233,4 +242,42 @@ func (c *customCodec[T]) Equal(cfg *rocksdb.ConfigOptions, _ string, a, b any) (
 		}
 	}
 	return ObjectsAreEquivalent(cfg, x, y)
+}
+
+// nestedCodec is the codec of an object that is part of another: values change
+// its options, never the object.
+type nestedCodec[T any] struct{}
+
+// NestedCodec is the codec of a field of interface type T whose object belongs
+// to the struct.
+func NestedCodec[T any]() Codec { return nestedCodec[T]{} }
+
+func (nestedCodec[T]) object(addr any) any { return any(*addr.(*T)) }
+func (nestedCodec[T]) replaceable() bool   { return false }
+
+func (c nestedCodec[T]) Parse(cfg *rocksdb.ConfigOptions, name, value string, addr any) error {
+	if value == "" {
+		return nil
+	}
+	obj := c.object(addr)
+	if obj == nil {
+		return rocksdb.NotFound("Could not find configurable: ", name)
+	}
+	strict := *cfg
+	strict.IgnoreUnknownOptions = false
+	if strings.Contains(value, "=") {
+		return ConfigureObjectFromString(&strict, obj, value)
+	}
+	return ConfigureObjectOption(&strict, obj, name, value)
+}
+
+func (c nestedCodec[T]) Serialize(cfg *rocksdb.ConfigOptions, _ string, addr any) (string, error) {
+	if obj := c.object(addr); obj != nil {
+		return ObjectToString(cfg, obj)
+	}
+	return "", nil
+}
+
+func (c nestedCodec[T]) Equal(cfg *rocksdb.ConfigOptions, _ string, a, b any) (bool, string) {
+	return ObjectsAreEquivalent(cfg, c.object(a), c.object(b))
 }

@@ -46,6 +46,36 @@ func (t enumTable[T]) nameOf(v T) (string, bool) {
 
 func (t enumTable[T]) equal(a, b any) bool { return *a.(*T) == *b.(*T) }
 
+// EnumCodec is the codec of an enum that is written by name; it is for enums
+// that the contract does not know.
+func EnumCodec[T comparable](names map[string]T) Codec {
+	t := make(enumTable[T], 0, len(names))
+	for _, name := range sortedKeys(names) {
+		t = append(t, enumName[T]{name, names[name]})
+	}
+	return enumCodec{t}
+}
+
+type enumCodec struct{ enum }
+
+func (c enumCodec) Parse(_ *rocksdb.ConfigOptions, name, value string, addr any) error {
+	if !c.parse(value, addr) {
+		return rocksdb.InvalidArgument("No mapping for enum ", name)
+	}
+	return nil
+}
+
+func (c enumCodec) Serialize(_ *rocksdb.ConfigOptions, name string, addr any) (string, error) {
+	if s, ok := c.name(addr); ok {
+		return s, nil
+	}
+	return "", rocksdb.InvalidArgument("No mapping for enum ", name)
+}
+
+func (c enumCodec) Equal(_ *rocksdb.ConfigOptions, _ string, a, b any) (bool, string) {
+	return c.equal(a, b), ""
+}
+
 var (
 	compressionTypes = func() enumTable[rocksdb.CompressionType] {
 		t := enumTable[rocksdb.CompressionType]{

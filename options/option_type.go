@@ -144,11 +144,14 @@ func (r *Row) canBeNull() bool {
 		r.Verification == ByNameAllowFromNull
 }
 
-// objectCodec is the codec of plug-ins.
+// objectCodec is the codec of objects with options of their own.
 type objectCodec interface {
 	Codec
-	// object gives the plug-in, nil when there is none.
+	// object gives the object, nil when there is none.
 	object(addr any) any
+	// replaceable says that a value may name another object (a plug-in), rather
+	// than change the one there is.
+	replaceable() bool
 }
 
 func (r *Row) objectCodec() objectCodec {
@@ -397,10 +400,26 @@ func (c *structCodec) Equal(cfg *rocksdb.ConfigOptions, name string, a, b any) (
 	return true, ""
 }
 
-// vectorCodec is the codec of a list, its elements separated by ':'.
-type vectorCodec[T any] struct{ elem Codec }
+// StructCodec is the codec of a struct with a table of its own; name is the
+// option's.
+func StructCodec(name string, table *Table) Codec { return &structCodec{name: name, table: table} }
 
+// vectorCodec is the codec of a list.
+type vectorCodec[T any] struct {
+	elem Codec
+	sep  byte
+}
+
+// vectorSeparator stands between the elements of all lists of the engine.
 const vectorSeparator = ':'
+
+// VectorCodec is the codec of a []T. A nil elem stands for plain values.
+func VectorCodec[T any](elem Codec, separator byte) Codec {
+	if elem == nil {
+		elem = plainCodec{}
+	}
+	return vectorCodec[T]{elem, separator}
+}
 
 func (c vectorCodec[T]) Parse(cfg *rocksdb.ConfigOptions, name, value string, addr any) error {
 	elemCfg := *cfg
@@ -410,7 +429,7 @@ func (c vectorCodec[T]) Parse(cfg *rocksdb.ConfigOptions, name, value string, ad
 	for start, end := 0, 0; start < len(stripped) && end >= 0; start = end + 1 {
 		var token string
 		var err error
-		if token, end, err = NextToken(stripped, vectorSeparator, start); err != nil {
+		if token, end, err = NextToken(stripped, c.sep, start); err != nil {
 			return err
 		}
 		if elemCfg.InputStringsEscaped {
@@ -446,9 +465,9 @@ func (c vectorCodec[T]) Serialize(cfg *rocksdb.ConfigOptions, name string, addr 
 			continue
 		}
 		if printed++; printed > 1 {
-			b.WriteByte(vectorSeparator)
+			b.WriteByte(c.sep)
 		}
-		if strings.IndexByte(s, vectorSeparator) >= 0 {
+		if strings.IndexByte(s, c.sep) >= 0 {
 			s = "{" + s + "}"
 		}
 		b.WriteString(s)
