@@ -82,12 +82,12 @@ func BenchmarkInlineSkipListInsert(b *testing.B) {
 	bytewise := util.BytewiseComparator()
 	b.Run("sequential", func(b *testing.B) { benchInsert(b, bytewise, benchKeys(false, ""), false) })
 	b.Run("random", func(b *testing.B) { benchInsert(b, bytewise, benchKeys(true, ""), false) })
-	b.Run("random/common_prefix", func(b *testing.B) { benchInsert(b, bytewise, benchKeys(true, "customer-"), false) })
-	b.Run("random/reverse_order", func(b *testing.B) {
+	b.Run("random_common_prefix", func(b *testing.B) { benchInsert(b, bytewise, benchKeys(true, "customer-"), false) })
+	b.Run("random_reverse_order", func(b *testing.B) {
 		benchInsert(b, util.ReverseBytewiseComparator(), benchKeys(true, ""), false)
 	})
-	b.Run("random/concurrently", func(b *testing.B) { benchInsert(b, bytewise, benchKeys(true, ""), true) })
-	b.Run("random/two_writers", func(b *testing.B) {
+	b.Run("random_concurrently", func(b *testing.B) { benchInsert(b, bytewise, benchKeys(true, ""), true) })
+	b.Run("random_two_writers", func(b *testing.B) {
 		keys := benchKeys(true, "")
 		b.ReportAllocs()
 		for done := 0; done < b.N; {
