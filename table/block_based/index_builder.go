@@ -4,6 +4,8 @@
 package blockbased
 
 import (
+	"sync/atomic"
+
 	"github.com/rocksdb-go/rocksdb/db/dbformat"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
 	"github.com/rocksdb-go/rocksdb/table/block_based/block"
@@ -112,7 +114,7 @@ type shortenedIndexBuilder struct {
 	encoded       []byte
 	delta         []byte
 	numEntries    uint64
-	sizeEstimate  uint64
+	sizeEstimate  atomic.Uint64
 	indexSize     int
 	uniformBlocks uint64
 }
@@ -182,8 +184,13 @@ func (b *shortenedIndexBuilder) FinishIndexEntry(handle format.BlockHandle, e *P
 		b.withoutSeq.Add(dbformat.ExtractUserKey(e.separatorWithSeq), b.encoded, b.delta, skipDelta)
 	}
 	b.numEntries++
-	size := uint64(b.current().CurrentSizeEstimate())
-	b.sizeEstimate = size + 2*(size/b.numEntries)
+	// mustUseSeq may be changed by another goroutine at this moment.
+	cur := b.withoutSeq
+	if e.mustUseSeparatorWithSeq {
+		cur = b.withSeq
+	}
+	size := uint64(cur.CurrentSizeEstimate())
+	b.sizeEstimate.Store(size + 2*(size/b.numEntries))
 }
 
 func (b *shortenedIndexBuilder) AddIndexEntry(last, next []byte, handle format.BlockHandle, skipDelta bool) {
@@ -211,7 +218,7 @@ func (b *shortenedIndexBuilder) Finish(format.BlockHandle) (IndexBlocks, bool, e
 
 func (b *shortenedIndexBuilder) IndexSize() int                   { return b.indexSize }
 func (b *shortenedIndexBuilder) NumUniformIndexBlocks() uint64    { return b.uniformBlocks }
-func (b *shortenedIndexBuilder) CurrentIndexSizeEstimate() uint64 { return b.sizeEstimate }
+func (b *shortenedIndexBuilder) CurrentIndexSizeEstimate() uint64 { return b.sizeEstimate.Load() }
 func (b *shortenedIndexBuilder) SeparatorIsKeyPlusSeq() bool      { return b.mustUseSeq }
 
 // Names of the hash index's meta blocks.
@@ -311,7 +318,7 @@ type partitionedIndexBuilder struct {
 	indexSize    int
 	uniform      uint64
 	completed    uint64 // estimated size of full partitions
-	sizeEstimate uint64
+	sizeEstimate atomic.Uint64
 }
 
 type indexPartition struct {
@@ -423,9 +430,9 @@ func (b *partitionedIndexBuilder) updateEstimate() {
 	total := b.completed + current
 	if full > 0 {
 		const topLevelEntry = 70 // about
-		b.sizeEstimate = total + full*topLevelEntry + 2*(b.completed/full+topLevelEntry)
+		b.sizeEstimate.Store(total + full*topLevelEntry + 2*(b.completed/full+topLevelEntry))
 	} else {
-		b.sizeEstimate = total + 2*current
+		b.sizeEstimate.Store(total + 2*current)
 	}
 }
 
@@ -476,5 +483,5 @@ func (b *partitionedIndexBuilder) TopLevelIndexSize() int { return b.topLevelSiz
 
 func (b *partitionedIndexBuilder) IndexSize() int                   { return b.indexSize }
 func (b *partitionedIndexBuilder) NumUniformIndexBlocks() uint64    { return b.uniform }
-func (b *partitionedIndexBuilder) CurrentIndexSizeEstimate() uint64 { return b.sizeEstimate }
+func (b *partitionedIndexBuilder) CurrentIndexSizeEstimate() uint64 { return b.sizeEstimate.Load() }
 func (b *partitionedIndexBuilder) SeparatorIsKeyPlusSeq() bool      { return b.mustUseSeq }

@@ -1,0 +1,276 @@
+// Port of table/block_based/block_based_table_reader{,_sync_and_async}.{h,cc}:
+// point lookups. Differs: MultiGet reads its blocks one after another.
+
+package blockbased
+
+import (
+	"sync"
+
+	"github.com/rocksdb-go/rocksdb/db/dbformat"
+	"github.com/rocksdb-go/rocksdb/include/rocksdb"
+	"github.com/rocksdb-go/rocksdb/monitoring"
+	"github.com/rocksdb-go/rocksdb/table"
+	"github.com/rocksdb-go/rocksdb/table/block_based/block"
+	"github.com/rocksdb-go/rocksdb/table/internaliter"
+)
+
+// lookupScratch is a lookup's iterators, kept from one to the next.
+type lookupScratch struct {
+	index  block.IndexBlockIter
+	data   block.DataBlockIter
+	rc     readContext
+	parsed dbformat.ParsedInternalKey
+}
+
+var scratchPool = sync.Pool{New: func() any { return new(lookupScratch) }}
+
+func getScratch() *lookupScratch { return scratchPool.Get().(*lookupScratch) }
+
+// putScratch takes a scratch back whose iterators hold no blocks.
+func putScratch(s *lookupScratch) {
+	s.rc = readContext{}
+	s.parsed = dbformat.ParsedInternalKey{}
+	scratchPool.Put(s)
+}
+
+// Pin implements table.ValuePinner for the data block; nil, and so a copy, for
+// blocks that are not in the cache.
+func (s *lookupScratch) Pin() rocksdb.Releaser { return block.PinMore(s.data.Entry()) }
+
+// filterMayMatchKey asks the filter for a key, whole or by its prefix.
+func (t *BlockBasedTable) filterMayMatchKey(rc *readContext, ikey []byte, prefixExtractor rocksdb.SliceTransform) bool {
+	if t.filter == nil {
+		return true
+	}
+	key := dbformat.ExtractUserKeyAndStripTimestamp(ikey, t.icmp.TimestampSize())
+	perf, stats := rc.ro.PerfContext, t.ioptions.Stats
+	var may bool
+	useful := rocksdb.BloomFilterUseful
+	switch {
+	case t.wholeKeyFiltering:
+		if may = t.filter.mayMatch(rc, key, ikey); may {
+			monitoring.RecordTick(stats, rocksdb.BloomFilterFullPositive, 1)
+		}
+	case !t.prefixExtractorChanged(prefixExtractor) && prefixExtractor.InDomain(key):
+		may = t.filter.mayMatch(rc, prefixExtractor.Transform(key), ikey)
+		monitoring.RecordTick(stats, rocksdb.BloomFilterPrefixChecked, 1)
+		useful = rocksdb.BloomFilterPrefixUseful
+	default:
+		return true
+	}
+	if !may {
+		monitoring.RecordTick(stats, useful, 1)
+	}
+	if perf.CountEnabled() {
+		t.perfLevel(perf, func(l *rocksdb.PerfContextByLevel) {
+			if may {
+				l.BloomFilterFullPositive++
+			} else {
+				l.BloomFilterUseful++
+			}
+		})
+	}
+	return may
+}
+
+// timestampMayMatch is false when all entries are newer than the read's
+// timestamp.
+func (t *BlockBasedTable) timestampMayMatch(ro *rocksdb.ReadOptions) bool {
+	if len(ro.Timestamp) == 0 || len(t.minTimestamp) == 0 {
+		return true
+	}
+	monitoring.RecordTick(t.ioptions.Stats, rocksdb.TimestampFilterTableChecked, 1)
+	if t.icmp.UserComparator().CompareTimestamp(ro.Timestamp, t.minTimestamp) < 0 {
+		monitoring.RecordTick(t.ioptions.Stats, rocksdb.TimestampFilterTableFiltered, 1)
+		return false
+	}
+	return true
+}
+
+// Get implements table.TableReader.
+func (t *BlockBasedTable) Get(ro *rocksdb.ReadOptions, key []byte, gc *table.GetContext, prefixExtractor rocksdb.SliceTransform, skipFilters bool) error {
+	if !t.timestampMayMatch(ro) {
+		return nil
+	}
+	s := getScratch()
+	s.rc = readContext{ro: ro, gc: gc}
+	filtered := !skipFilters && t.filter != nil
+	if filtered && !t.filterMayMatchKey(&s.rc, key, prefixExtractor) {
+		putScratch(s)
+		return nil
+	}
+	// A hash index helps only with the extractor it was made with.
+	totalOrder := ro.TotalOrderSeek || t.indexType == rocksdb.HashSearch && t.prefixExtractorChanged(prefixExtractor)
+	it := t.newIndexIterator(&s.rc, totalOrder, &s.index)
+	matched, err := t.get(s, it, key, gc, skipFilters)
+	if filtered && matched {
+		t.countTruePositive(ro)
+	}
+	if err == nil {
+		if err = it.Status(); rocksdb.IsNotFound(err) {
+			err = nil // the prefix is not in the file
+		}
+	}
+	_ = it.Close() // its status was looked at
+	s.data.Invalidate(nil)
+	putScratch(s)
+	if rocksdb.IsIncomplete(err) && ro.ReadTier == rocksdb.BlockCacheTier {
+		gc.MarkKeyMayExist()
+	}
+	return err
+}
+
+func (t *BlockBasedTable) countTruePositive(ro *rocksdb.ReadOptions) {
+	monitoring.RecordTick(t.ioptions.Stats, rocksdb.BloomFilterFullTruePositive, 1)
+	if perf := ro.PerfContext; perf.CountEnabled() {
+		t.perfLevel(perf, func(l *rocksdb.PerfContextByLevel) { l.BloomFilterFullTruePositive++ })
+	}
+}
+
+// get feeds the entries at and after key to gc until that is satisfied.
+func (t *BlockBasedTable) get(s *lookupScratch, it internaliter.InternalIndexIterator, key []byte, gc *table.GetContext, skipFilters bool) (matched bool, err error) {
+	for it.Seek(key); it.Valid(); it.Next() {
+		v := it.Value()
+		if len(v.FirstInternalKey) >= dbformat.NumInternalBytes && !skipFilters &&
+			t.icmp.CompareWithoutTimestamp(dbformat.ExtractUserKey(key), dbformat.ExtractUserKey(v.FirstInternalKey)) < 0 {
+			// The key would lie between the block before and this one.
+			return matched, nil
+		}
+		t.newDataBlockIterator(&s.rc, v.Handle, block.TypeData, &s.data)
+		if err := s.data.Status(); err != nil {
+			return matched, err
+		}
+		done, m, err := t.getFromBlock(s, key, gc)
+		matched = matched || m
+		if err != nil || done {
+			return matched, t.located(err, v.Handle)
+		}
+	}
+	return matched, nil
+}
+
+func (t *BlockBasedTable) getFromBlock(s *lookupScratch, key []byte, gc *table.GetContext) (done, matched bool, err error) {
+	d := &s.data
+	// With timestamps the hash index alone does not decide.
+	if !d.SeekForGet(key) && t.icmp.TimestampSize() == 0 {
+		return true, false, nil
+	}
+	for ; d.Valid(); d.Next() {
+		ikey := d.Key()
+		n := len(ikey) - dbformat.NumInternalBytes
+		p := &s.parsed
+		p.UserKey = ikey[:n]
+		p.Sequence, p.Type = dbformat.UnPackSequenceAndType(dbformat.ExtractInternalKeyFooter(ikey))
+		if !dbformat.IsExtendedValueType(p.Type) {
+			_, err := dbformat.ParseInternalKey(ikey, t.ioptions.AllowDataInErrors)
+			return true, matched, err
+		}
+		more, m, err := gc.SaveValue(p, d.Value(), s)
+		matched = matched || m
+		if err != nil || !more {
+			return true, matched, err
+		}
+	}
+	return false, matched, d.Status()
+}
+
+// MultiGetFilter implements table.TableReader.
+func (t *BlockBasedTable) MultiGetFilter(ro *rocksdb.ReadOptions, prefixExtractor rocksdb.SliceTransform, r *table.MultiGetRange) error {
+	if t.filter == nil || r.Empty() {
+		return nil
+	}
+	s := getScratch()
+	s.rc = readContext{ro: ro}
+	t.filterMayMatchKeys(&s.rc, r, prefixExtractor)
+	putScratch(s)
+	return nil
+}
+
+func (t *BlockBasedTable) filterMayMatchKeys(rc *readContext, r *table.MultiGetRange, prefixExtractor rocksdb.SliceTransform) {
+	before := uint64(r.KeysLeft())
+	stats := t.ioptions.Stats
+	useful := rocksdb.BloomFilterUseful
+	switch {
+	case t.wholeKeyFiltering:
+		t.filter.rangeMayMatch(rc, r, nil)
+		monitoring.RecordTick(stats, rocksdb.BloomFilterFullPositive, uint64(r.KeysLeft()))
+	case !t.prefixExtractorChanged(prefixExtractor):
+		t.filter.rangeMayMatch(rc, r, prefixExtractor)
+		monitoring.RecordTick(stats, rocksdb.BloomFilterPrefixChecked, before)
+		useful = rocksdb.BloomFilterPrefixUseful
+	default:
+		return
+	}
+	after := uint64(r.KeysLeft())
+	monitoring.RecordTick(stats, useful, before-after)
+	if perf := rc.ro.PerfContext; perf.CountEnabled() {
+		t.perfLevel(perf, func(l *rocksdb.PerfContextByLevel) {
+			l.BloomFilterFullPositive += after
+			l.BloomFilterUseful += before - after
+		})
+	}
+}
+
+// MultiGet implements table.TableReader. Keys are in order, so that index and
+// data block of one key serve the next as well.
+func (t *BlockBasedTable) MultiGet(ro *rocksdb.ReadOptions, r *table.MultiGetRange, prefixExtractor rocksdb.SliceTransform, skipFilters bool) {
+	if r.Empty() || !t.timestampMayMatch(ro) {
+		return
+	}
+	s := getScratch()
+	s.rc = readContext{ro: ro}
+	defer putScratch(s)
+	filtered := !skipFilters && t.filter != nil
+	if filtered {
+		if t.filterMayMatchKeys(&s.rc, r, prefixExtractor); r.Empty() {
+			return
+		}
+	}
+	s.rc.gc = firstGetContext(r)
+	totalOrder := ro.TotalOrderSeek || t.indexType == rocksdb.HashSearch && t.prefixExtractorChanged(prefixExtractor)
+	it := t.newIndexIterator(&s.rc, totalOrder, &s.index)
+	blockAt := uint64(noOffset) // the block that s.data is set on
+	for i := r.First(); i < r.End(); i = r.NextIndex(i) {
+		k := r.Key(i)
+		s.rc.gc = k.GetContext
+		matched, err := t.multiGetOne(s, it, k, &blockAt, skipFilters)
+		if filtered && matched {
+			t.countTruePositive(ro)
+		}
+		if err == nil {
+			if err = it.Status(); rocksdb.IsNotFound(err) {
+				err = nil
+			}
+		}
+		if rocksdb.IsIncomplete(err) && ro.ReadTier == rocksdb.BlockCacheTier {
+			k.GetContext.MarkKeyMayExist()
+		}
+		*k.Err = err
+	}
+	_ = it.Close() // its status was looked at
+	s.data.Invalidate(nil)
+}
+
+func (t *BlockBasedTable) multiGetOne(s *lookupScratch, it internaliter.InternalIndexIterator, k *table.KeyContext, blockAt *uint64, skipFilters bool) (matched bool, err error) {
+	for it.Seek(k.IKey); it.Valid(); it.Next() {
+		v := it.Value()
+		if len(v.FirstInternalKey) >= dbformat.NumInternalBytes && !skipFilters &&
+			t.icmp.CompareWithoutTimestamp(dbformat.ExtractUserKey(k.IKey), dbformat.ExtractUserKey(v.FirstInternalKey)) < 0 {
+			return matched, nil
+		}
+		if *blockAt != v.Handle.Offset {
+			t.newDataBlockIterator(&s.rc, v.Handle, block.TypeData, &s.data)
+			*blockAt = v.Handle.Offset
+		}
+		if err := s.data.Status(); err != nil {
+			*blockAt = noOffset
+			return matched, err
+		}
+		done, m, err := t.getFromBlock(s, k.IKey, k.GetContext)
+		matched = matched || m
+		if err != nil || done {
+			return matched, t.located(err, v.Handle)
+		}
+	}
+	return matched, nil
+}
