@@ -161,7 +161,7 @@ func configureSome(cfg *rocksdb.ConfigOptions, set OptionSet, obj any, remaining
 	notSupported := map[string]bool{}
 	for found := true; found && len(remaining) > 0; {
 		found, unsupported = false, nil
-		for _, key := range sortedKeys(remaining) {
+		for _, key := range idsFirst(sortedKeys(remaining)) {
 			name := optionNameOf(obj, key)
 			row, elem := set.Table.Find(name)
 			if row == nil {
@@ -194,6 +194,14 @@ func configureSome(cfg *rocksdb.ConfigOptions, set OptionSet, obj any, remaining
 		return nil
 	}
 	return unsupported
+}
+
+// idsFirst moves the names that choose an object before those that change one.
+func idsFirst(keys []string) []string {
+	sort.SliceStable(keys, func(i, j int) bool {
+		return strings.HasSuffix(keys[i], idPropSuffix) && !strings.HasSuffix(keys[j], idPropSuffix)
+	})
+	return keys
 }
 
 func configureOne(cfg *rocksdb.ConfigOptions, row *Row, name, elem, value string, base any) error {
