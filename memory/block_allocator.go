@@ -347,8 +347,8 @@ type Stats struct {
 	Allocs, Frees uint64
 	// InUse is the bytes of blocks not freed yet, whole slots.
 	InUse int64
-	// Mapped is the bytes of spans in use and of large blocks, whether in use
-	// or kept.
+	// Mapped is the bytes of spans in use and of large blocks and regions'
+	// blocks, whether in use or kept resident.
 	Mapped int64
 }
 
@@ -372,5 +372,8 @@ func GetStats() Stats {
 	largePool.Lock()
 	s.Mapped += large + int64(largePool.bytes)
 	largePool.Unlock()
+	regionPool.Lock()
+	s.Mapped += int64(regionPool.bytes)
+	regionPool.Unlock()
 	return s
 }

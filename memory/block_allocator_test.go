@@ -123,8 +123,45 @@ func TestFreedSpansAreKeptToAFloor(t *testing.T) {
 	for _, b := range blocks {
 		Free(b)
 	}
-	if m := GetStats().Mapped; offHeap && m > 8*spanSize+largeFloor {
+	if m := GetStats().Mapped; offHeap && m > 8*spanSize+largeFloor+regionFloor {
 		t.Fatalf("%d bytes still in use", m)
+	}
+}
+
+// TestArenaBlocksAreReused fills arenas one after the other: their regular
+// blocks come back, and stay within the floor.
+func TestArenaBlocksAreReused(t *testing.T) {
+	before := GetStats()
+	for round := range 20 {
+		a := NewConcurrentArena(1<<20, nil, 0)
+		for range 16 << 20 / 1024 {
+			b := a.Allocate(1024)
+			b[0], b[1023] = byte(round), byte(round)
+		}
+		if got := a.MemoryAllocatedBytes(); got < 16<<20 || got > 18<<20 {
+			t.Fatalf("%d bytes for 16 MiB", got)
+		}
+		a.Free()
+	}
+	// More than the floor at once.
+	var arenas []*ConcurrentArena
+	for range 3 {
+		a := NewConcurrentArena(4<<20, nil, 0)
+		for range 10 {
+			a.Allocate(1 << 20)[0] = 1
+			a.Allocate(3 << 20)[0] = 1
+		}
+		arenas = append(arenas, a)
+	}
+	for _, a := range arenas {
+		a.Free()
+	}
+	after := GetStats()
+	if after.InUse != before.InUse || after.Allocs-after.Frees != before.Allocs-before.Frees {
+		t.Fatalf("in use %d, before %d", after.InUse, before.InUse)
+	}
+	if grown := after.Mapped - before.Mapped; grown > regionFloor+largeFloor+8*spanSize {
+		t.Fatalf("%d bytes more are kept", grown)
 	}
 }
 

@@ -3,7 +3,8 @@
 //
 // Main types:
 //   - Alloc and Free: a size-class allocator for cached blocks and for the
-//     arenas' own blocks.
+//     arenas' small and irregular blocks. Arenas' regular blocks come from
+//     regions of huge pages (region_allocator.go).
 //   - Arena: one goroutine's bump allocator, freed as a whole.
 //   - ConcurrentArena: the same for many goroutines; what a memtable uses.
 //   - AllocTracker: tells a WriteBufferManager what an arena takes.
@@ -20,11 +21,11 @@
 //   - A block is freed once, by any goroutine, with the capacity it was given
 //     with. Under the tag "invariants" a freed block is poisoned, a write to it
 //     is found when it is handed out again, and most double frees panic.
-//   - Address space of size-class spans is never unmapped, only its pages are
-//     given back: a stale pointer never meets a Go heap that moved in.
+//   - Address space of spans and regions is never unmapped, only its pages are
+//     given back; blocks above 64 KiB that are no arena's regular ones are.
 //
-// Lock order: a class's lock, then the span pool's; ConcurrentArena's lock is
-// held while a block is allocated and the tracker is told.
+// Lock order: ConcurrentArena's lock, then the pools' (a class's before the
+// span pool's) or those of the WriteBufferManager that the tracker tells.
 //
 // Read block_allocator.go first, then concurrent_arena.go.
 package memory

@@ -54,6 +54,15 @@ func EntryKeyValueChecksum(entry KeyHandle, checksumBytes int) (key, value, chec
 	return key, value, unsafe.Slice((*byte)(end), checksumBytes)
 }
 
+// EntryValueSpace gives an entry's bytes from the value's length to the end of
+// the checksum, for an update in place.
+func EntryValueSpace(entry KeyHandle, checksumBytes int) []byte {
+	n, p := varintAt(entry)
+	p = unsafe.Add(p, n)
+	m, _ := varintAt(p)
+	return unsafe.Slice((*byte)(p), uvarintLen(m)+m+checksumBytes)
+}
+
 // EncodedLength is the size of an entry without checksum.
 func EncodedLength(internalKeySize, valueSize int) int {
 	return uvarintLen(internalKeySize) + internalKeySize + uvarintLen(valueSize) + valueSize

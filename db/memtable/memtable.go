@@ -1,7 +1,7 @@
 // Port of db/memtable.{h,cc}. Differs: no ReadOnlyMemTable interface yet (the
 // memtable over an indexed write batch needs it); the default container is
-// called directly; in-place updates are not supported yet. Writes are in
-// memtable_add.go, lookups in memtable_get.go, iterators in
+// called directly. Writes are in memtable_add.go and
+// memtable_inplace_update.go, lookups in memtable_get.go, iterators in
 // memtable_iterator.go, range tombstones in memtable_range_del.go.
 
 package memtable
@@ -33,6 +33,8 @@ type ImmutableMemTableOptions struct {
 	HugePageSize                  int
 	WholeKeyFiltering             bool
 	InplaceUpdateSupport          bool
+	InplaceUpdateNumLocks         uint64
+	InplaceCallback               rocksdb.InplaceCallback
 	MaxSuccessiveMerges           uint64
 	StrictMaxSuccessiveMerges     bool
 	Statistics                    rocksdb.Statistics
@@ -57,6 +59,8 @@ func immutableOptions(io *options.ImmutableOptions, mo *options.MutableCFOptions
 		HugePageSize:                  int(mo.MemtableHugePageSize),
 		WholeKeyFiltering:             mo.MemtableWholeKeyFiltering,
 		InplaceUpdateSupport:          io.InplaceUpdateSupport,
+		InplaceUpdateNumLocks:         mo.InplaceUpdateNumLocks,
+		InplaceCallback:               io.InplaceCallback,
 		MaxSuccessiveMerges:           mo.MaxSuccessiveMerges,
 		StrictMaxSuccessiveMerges:     mo.StrictMaxSuccessiveMerges,
 		Statistics:                    io.Statistics,
@@ -96,6 +100,7 @@ type MemTable struct {
 	bloom           *util.DynamicBloom
 	validate        rep.KeyValidation // nil unless checksums are checked on seeks
 	insertHints     map[string]*rep.Splice
+	inplaceLocks    []sync.RWMutex // by hash of user key; of values
 
 	// Under the DB mutex, as are refs and the fields it shares a line with.
 	// AtomicFlushSeqno is the sequence number of the atomic flush the memtable
@@ -181,6 +186,9 @@ func New(icmp *dbformat.InternalKeyComparator, io *options.ImmutableOptions, mo 
 	m.oldestKeyTime.Store(math.MaxUint64)
 	if m.opts.InsertWithHintPrefixExtractor != nil {
 		m.insertHints = make(map[string]*rep.Splice)
+	}
+	if m.opts.InplaceUpdateSupport {
+		m.inplaceLocks = make([]sync.RWMutex, max(m.opts.InplaceUpdateNumLocks, 1))
 	}
 	if m.opts.ProtectionBytesPerKey != 0 && m.opts.VerifyPerKeyChecksumOnSeek {
 		m.validate = m.ValidateKey

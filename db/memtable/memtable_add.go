@@ -1,5 +1,6 @@
 // Port of db/memtable.{h,cc}, writes. Differs: protection info handed down by
-// write batches is not checked here; in-place updates are not supported yet.
+// write batches is not checked here. Updates in place are in
+// memtable_inplace_update.go.
 
 package memtable
 
@@ -195,16 +196,6 @@ func (m *MemTable) maybeUpdateNewestUDT(entry rep.KeyHandle) {
 			return
 		}
 	}
-}
-
-// Update would replace a value in place.
-func (m *MemTable) Update(rocksdb.SequenceNumber, dbformat.ValueType, []byte, []byte) error {
-	return rocksdb.NotSupported("inplace_update_support")
-}
-
-// UpdateCallback would let inplace_callback change a value in place.
-func (m *MemTable) UpdateCallback(rocksdb.SequenceNumber, []byte, []byte) error {
-	return rocksdb.NotSupported("inplace_update_support")
 }
 
 // CountSuccessiveMergeEntries counts the merge operands on top of the key, up

@@ -71,16 +71,17 @@ type LookupState struct {
 	user    []byte // user key looked up, with timestamp
 	perf    *rocksdb.PerfContext
 	mergeOp merge.FullMerge
+	buf     []byte // a value copied
 	final   bool
 }
 
 // Reset makes the state fresh; it keeps buffers.
 func (s *LookupState) Reset() {
-	ts, operands, op := s.Timestamp[:0], s.Operands, s.mergeOp
+	ts, operands, op, buf := s.Timestamp[:0], s.Operands, s.mergeOp, s.buf[:0]
 	operands.Clear()
 	op.Operator, op.Key, op.Value, op.Operands = nil, nil, nil, nil
 	op.Logger, op.Statistics, op.Clock, op.PerfContext = nil, nil, nil, nil
-	*s = LookupState{Timestamp: ts, Operands: operands, mergeOp: op, Seq: dbformat.MaxSequenceNumber}
+	*s = LookupState{Timestamp: ts, Operands: operands, mergeOp: op, buf: buf, Seq: dbformat.MaxSequenceNumber}
 }
 
 func (s *LookupState) mergeContext() *dbformat.MergeContext {
@@ -206,6 +207,17 @@ func (s *LookupState) VisitEntry(_ int, entry rep.KeyHandle) bool {
 	if !m.sameUserKey(user, s.user) {
 		return false
 	}
+	if m.opts.InplaceUpdateSupport {
+		lock := m.inplaceLock(s.user)
+		lock.RLock()
+		defer lock.RUnlock()
+	}
+	return s.saveEntry(entry, ikey, user)
+}
+
+// saveEntry takes an entry of the key looked up.
+func (s *LookupState) saveEntry(entry rep.KeyHandle, ikey, user []byte) bool {
+	m := s.mem
 	if m.opts.ProtectionBytesPerKey > 0 {
 		if err := m.ValidateKey(entry, m.opts.AllowDataInErrors); err != nil {
 			logging.Error(m.opts.InfoLog, "In SaveValue: %s", err)
@@ -277,11 +289,25 @@ func (s *LookupState) noteNewest(user []byte, seq rocksdb.SequenceNumber) {
 func (s *LookupState) operandsPinned() bool { return !s.mem.opts.InplaceUpdateSupport }
 
 func (s *LookupState) setValue(value []byte) {
+	if !s.operandsPinned() {
+		s.setUnpinnedValue(value)
+		return
+	}
 	if s.Columns != nil {
 		s.Columns.SetPlainValue(value, s.ColumnsOwner)
 		return
 	}
 	s.Value, s.Pinned = value, true
+}
+
+// setUnpinnedValue copies a value that may be updated in place.
+func (s *LookupState) setUnpinnedValue(value []byte) {
+	if s.Columns != nil {
+		s.Columns.SetPlainValue(value, nil)
+		return
+	}
+	s.buf = append(s.buf[:0], value...)
+	s.Value, s.Pinned = s.buf, false
 }
 
 func (s *LookupState) saveValue(value []byte) bool {
@@ -398,7 +424,11 @@ func (s *LookupState) saveEntity(entity []byte) bool {
 	case s.NoValue:
 		s.Status = nil
 	case s.Columns != nil:
-		s.Status = s.Columns.SetWideColumnValue(entity, s.ColumnsOwner, wide.DeserializeSimple)
+		owner := s.ColumnsOwner
+		if !s.operandsPinned() {
+			owner = nil
+		}
+		s.Status = s.Columns.SetWideColumnValue(entity, owner, wide.DeserializeSimple)
 	default:
 		value, isBlob, err := wide.GetValueOfDefaultColumn(entity)
 		if err == nil && isBlob && !s.AcceptBlobIndex {

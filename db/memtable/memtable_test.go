@@ -472,6 +472,145 @@ func TestMemTable_MultiGet(t *testing.T) {
 	}
 }
 
+func TestMemTable_UpdateInPlace(t *testing.T) {
+	for _, protection := range []uint32{0, 8} {
+		m := newTestTable(t, func(o *rocksdb.ColumnFamilyOptions) {
+			o.InplaceUpdateSupport = true
+			o.MemtableProtectionBytesPerKey = protection
+		})
+		long, short := string(bytes.Repeat([]byte{'l'}, 200)), "short"
+		update := func(seq uint64, typ dbformat.ValueType, value string, entries uint64) {
+			t.Helper()
+			if err := m.Update(seq, typ, []byte("k"), []byte(value)); err != nil {
+				t.Fatal(err)
+			}
+			if m.NumEntries() != entries {
+				t.Fatalf("%d entries, want %d", m.NumEntries(), entries)
+			}
+			if got := get(m, 100, "k"); typ == dbformat.TypeValue && got != value {
+				t.Fatalf("reads %q, want %q", got, value)
+			}
+		}
+		update(1, dbformat.TypeValue, long, 1)
+		update(2, dbformat.TypeValue, short, 1) // the length's varint shrinks too
+		update(3, dbformat.TypeValue, "", 1)
+		update(4, dbformat.TypeValue, long, 2)
+		update(5, dbformat.TypeWideColumnEntity, string([]byte{1, 0}), 3)
+		update(6, dbformat.TypeValue, "x", 4)
+		if m.IsSnapshotSupported() {
+			t.Error("snapshots are said to be supported")
+		}
+		ro := rocksdb.DefaultReadOptions()
+		it := m.NewIterator(&ro, nil, nil)
+		if it.SeekToFirst(); !it.Valid() || string(it.Value()) != "x" || it.IsValuePinned() {
+			t.Errorf("iterator: %q, %v", it.Value(), it.Status())
+		}
+	}
+}
+
+func TestMemTable_UpdateCallback(t *testing.T) {
+	answer, n := rocksdb.UpdatedInplace, 0
+	m := newTestTable(t, func(o *rocksdb.ColumnFamilyOptions) {
+		o.InplaceUpdateSupport = true
+		o.InplaceCallback = func(existing, delta []byte) (rocksdb.UpdateStatus, int, []byte) {
+			if answer == rocksdb.UpdatedInplace {
+				copy(existing, delta)
+			}
+			return answer, n, append([]byte("new "), delta...)
+		}
+	})
+	if err := m.UpdateCallback(1, []byte("k"), []byte("d")); !errors.Is(err, rocksdb.ErrNotFound) {
+		t.Fatalf("absent key: %v", err)
+	}
+	add(t, m, 1, dbformat.TypeValue, "k", "0123456789")
+	step := func(seq uint64, delta, want string, entries uint64) {
+		t.Helper()
+		if err := m.UpdateCallback(seq, []byte("k"), []byte(delta)); err != nil {
+			t.Fatal(err)
+		}
+		if got := get(m, 100, "k"); got != want || m.NumEntries() != entries {
+			t.Fatalf("reads %q in %d entries, want %q in %d", got, m.NumEntries(), want, entries)
+		}
+	}
+	n = 10
+	step(2, "ab", "ab23456789", 1)
+	n = 3
+	step(3, "c", "cb2", 1)
+	answer = rocksdb.UpdateFailed
+	step(4, "d", "cb2", 1)
+	answer = rocksdb.UpdatedNewValue
+	step(5, "e", "new e", 2)
+	answer, n = rocksdb.UpdatedInplace, 6
+	if err := m.UpdateCallback(6, []byte("k"), nil); !errors.Is(err, rocksdb.ErrInvalidArgument) {
+		t.Fatalf("a longer value in place: %v", err)
+	}
+}
+
+func TestMemTable_Timestamps(t *testing.T) {
+	m := newTestTable(t, func(o *rocksdb.ColumnFamilyOptions) { o.Comparator = util.BytewiseComparatorWithU64Ts() })
+	at := func(key string, ts uint64) string { return key + string(util.EncodeU64Ts(ts)) }
+	add(t, m, 1, dbformat.TypeValue, at("a", 10), "a10")
+	add(t, m, 2, dbformat.TypeValue, at("a", 20), "a20")
+	add(t, m, 3, dbformat.TypeDeletionWithTimestamp, at("a", 30), "")
+	add(t, m, 4, dbformat.TypeValue, at("b", 15), "b15")
+	var info MemTablePostProcessInfo
+	if err := m.Add(5, dbformat.TypeRangeDeletion, []byte(at("b", 25)), []byte(at("c", 25)), true, &info, nil); err != nil {
+		t.Fatal(err)
+	}
+	m.BatchPostProcess(&info)
+	if got := util.EncodeU64Ts(30); !bytes.Equal(m.GetNewestUDT(), got) {
+		t.Errorf("newest timestamp %x", m.GetNewestUDT())
+	}
+	for _, c := range []struct {
+		key   string
+		ts    uint64
+		want  string
+		found uint64 // timestamp
+	}{
+		{"a", 5, "", 0}, {"a", 10, "a10", 10}, {"a", 29, "a20", 20}, {"a", 99, "NOT_FOUND", 30},
+		{"b", 15, "b15", 15}, {"b", 24, "b15", 15}, {"b", 25, "NOT_FOUND", 25},
+	} {
+		ro := rocksdb.DefaultReadOptions()
+		ts := util.EncodeU64Ts(c.ts)
+		ro.Timestamp = ts
+		var st LookupState
+		st.Reset()
+		st.WantTimestamp = true
+		final := m.Get(dbformat.NewLookupKey([]byte(c.key), 100, ts), &ro, &st, false)
+		got := string(st.Value)
+		if errors.Is(st.Status, rocksdb.ErrNotFound) {
+			got = "NOT_FOUND"
+		} else if st.Status != nil {
+			t.Fatal(st.Status)
+		}
+		if got != c.want || final != (c.want != "") {
+			t.Errorf("%s at %d: %q", c.key, c.ts, got)
+		}
+		if final && !bytes.Equal(st.Timestamp, util.EncodeU64Ts(c.found)) {
+			t.Errorf("%s at %d: timestamp %x", c.key, c.ts, st.Timestamp)
+		}
+	}
+	ro := rocksdb.DefaultReadOptions()
+	strip := m.NewTimestampStrippingIterator(&ro, nil, nil)
+	n := 0
+	for strip.SeekToFirst(); strip.Valid(); strip.Next() {
+		if !bytes.Equal(strip.UserKey()[1:], util.MinU64Ts()) {
+			t.Errorf("key %x keeps its timestamp", strip.Key())
+		}
+		n++
+	}
+	if n != 4 {
+		t.Errorf("%d entries", n)
+	}
+	del, err := m.NewTimestampStrippingRangeTombstoneIterator(&ro, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if del.SeekToFirst(); !del.Valid() || del.StartKey()[0] != 'b' || del.EndKey()[0] != 'c' || !bytes.Equal(del.Timestamp(), util.MinU64Ts()) {
+		t.Errorf("tombstone [%x, %x) at %x", del.StartKey(), del.EndKey(), del.Timestamp())
+	}
+}
+
 func TestMemTable_NoAllocationPerOperation(t *testing.T) {
 	m := newTestTable(t, nil)
 	key := []byte("key00000")
