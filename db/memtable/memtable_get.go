@@ -75,13 +75,23 @@ type LookupState struct {
 	final   bool
 }
 
-// Reset makes the state fresh; it keeps buffers.
+// Reset makes the state fresh; it keeps buffers. It runs on every lookup, so
+// what is seldom used is only cleared when it was.
 func (s *LookupState) Reset() {
-	ts, operands, op, buf := s.Timestamp[:0], s.Operands, s.mergeOp, s.buf[:0]
-	operands.Clear()
-	op.Operator, op.Key, op.Value, op.Operands = nil, nil, nil, nil
-	op.Logger, op.Statistics, op.Clock, op.PerfContext = nil, nil, nil, nil
-	*s = LookupState{Timestamp: ts, Operands: operands, mergeOp: op, buf: buf, Seq: dbformat.MaxSequenceNumber}
+	s.MergeContext, s.Columns, s.ColumnsOwner = nil, nil, nil
+	s.NoValue, s.NoMerge, s.AcceptBlobIndex, s.WantTimestamp = false, false, false, false
+	s.ContinueMerge, s.Callback, s.BlobFetcher = nil, nil, nil
+	s.Status, s.Value, s.Pinned, s.IsBlobIndex = nil, nil, false, false
+	s.Timestamp = s.Timestamp[:0]
+	s.Seq, s.MaxCoveringTombstoneSeq = dbformat.MaxSequenceNumber, 0
+	s.mem, s.user, s.perf, s.final = nil, nil, nil, false
+	if s.Operands.GetNumOperands() > 0 {
+		s.Operands.Clear()
+	}
+	if op := &s.mergeOp; op.Operator != nil {
+		op.Operator, op.Key, op.Value, op.Operands = nil, nil, nil, nil
+		op.Logger, op.Statistics, op.Clock, op.PerfContext = nil, nil, nil, nil
+	}
 }
 
 func (s *LookupState) mergeContext() *dbformat.MergeContext {
