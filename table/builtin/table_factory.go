@@ -1,0 +1,149 @@
+// Port of table/table_factory.cc and of the registrations in
+// table/block_based/filter_policy.cc, memtable/*rep.cc and cache/cache.cc.
+// Differs: one explicit call registers all.
+
+package builtin
+
+import (
+	"strings"
+	"sync"
+
+	"github.com/rocksdb-go/rocksdb/cache"
+	"github.com/rocksdb-go/rocksdb/include/rocksdb"
+	"github.com/rocksdb-go/rocksdb/memtable"
+	"github.com/rocksdb-go/rocksdb/options"
+	blockbased "github.com/rocksdb-go/rocksdb/table/block_based"
+	"github.com/rocksdb-go/rocksdb/util"
+	"github.com/rocksdb-go/rocksdb/util/ratelimiter"
+	"github.com/rocksdb-go/rocksdb/utilities/registry"
+)
+
+var once sync.Once
+
+// RegisterDefault registers everything in the process's registry; further calls
+// do nothing.
+func RegisterDefault() { once.Do(func() { Register(registry.DefaultLibrary()) }) }
+
+// Register registers everything in l and gives the number of its factories.
+func Register(l *registry.Library) int {
+	registerTableFactories(l)
+	registerFilterPolicies(l)
+	registerMemTableReps(l)
+	registerCaches(l)
+	registerRateLimiters(l)
+	n, _ := l.GetTotalFactoryCount()
+	return n
+}
+
+type config = *rocksdb.ConfigOptions
+
+func registerTableFactories(l *registry.Library) {
+	l.AddFactory(registry.KindTableFactory, rocksdb.BlockBasedTableName, func(config, string) (any, error) {
+		return blockbased.NewBlockBasedTableFactory(nil), nil
+	})
+	l.AddFactory(registry.KindFlushBlockPolicyFactory, rocksdb.FlushBlockBySizePolicyFactoryName, func(config, string) (any, error) {
+		return blockbased.FlushBlockBySizePolicyFactory{}, nil
+	})
+	l.AddFactory(registry.KindFlushBlockPolicyFactory, blockbased.FlushBlockEveryKeyPolicyFactory{}.Name(), func(config, string) (any, error) {
+		return blockbased.FlushBlockEveryKeyPolicyFactory{}, nil
+	})
+}
+
+func registerFilterPolicies(l *registry.Library) {
+	make := func(_ config, id string) (any, error) { return blockbased.FilterPolicyFromString(id) }
+	withBits := func(name string) *registry.PatternEntry {
+		return registry.NewPatternEntry(name).SetOptional(false).AddNumber(":", false)
+	}
+	bloom := func() *registry.PatternEntry {
+		return withBits(blockbased.BloomFilterClassName).AnotherName(blockbased.BloomFilterNickName)
+	}
+	ribbon := func() *registry.PatternEntry {
+		return withBits(blockbased.RibbonFilterClassName).AnotherName(blockbased.RibbonFilterNickName)
+	}
+	l.AddFactory(registry.KindFilterPolicy, blockbased.BuiltinFilterCompatibilityName, make)
+	for _, e := range []*registry.PatternEntry{
+		bloom(), bloom().AddSuffix(":false"), bloom().AddSuffix(":true"),
+		ribbon(), ribbon().AddNumber(":", true),
+		withBits(blockbased.LegacyBloomFilterClassName), withBits(blockbased.FastLocalBloomFilterClassName),
+		withBits(blockbased.Standard128RibbonFilterClassName),
+	} {
+		l.AddPattern(registry.KindFilterPolicy, e, make)
+	}
+}
+
+// registerMemTableReps registers name and nickname, each with or without
+// ":number".
+func registerMemTableReps(l *registry.Library) {
+	add := func(name, nick string, make func(n int) any) {
+		l.AddPattern(registry.KindMemTableRepFactory, registry.NewPatternEntry(name).AnotherName(nick).AddNumber(":", true),
+			func(_ config, id string) (any, error) {
+				n := 0
+				if _, digits, found := strings.Cut(id, ":"); found {
+					var err error
+					if n, err = util.ParseInt(digits); err != nil {
+						return nil, err
+					}
+				}
+				return make(n), nil
+			})
+	}
+	add("SkipListFactory", "skip_list", func(n int) any { return memtable.NewSkipListFactory(n) })
+	add("VectorRepFactory", "vector", func(n int) any { return memtable.NewVectorRepFactory(n) })
+	add("HashSkipListRepFactory", "prefix_hash", func(n int) any { return memtable.NewHashSkipListRepFactory(n, 0, 0) })
+	add("HashLinkListRepFactory", "hash_linkedlist", func(n int) any { return memtable.NewHashLinkListRepFactory(n) })
+}
+
+// lruCacheTable has the options of an LRU cache in strings.
+var lruCacheTable = options.NewTable[lruCacheOptions]("LRUCacheOptions",
+	options.F("capacity", func(o *lruCacheOptions) any { return &o.capacity }, options.Mutable),
+	options.F("num_shard_bits", func(o *lruCacheOptions) any { return &o.NumShardBits }, options.Mutable),
+	options.F("strict_capacity_limit", func(o *lruCacheOptions) any { return &o.StrictCapacityLimit }, options.Mutable),
+	options.F("high_pri_pool_ratio", func(o *lruCacheOptions) any { return &o.HighPriPoolRatio }, options.Mutable),
+	options.F("low_pri_pool_ratio", func(o *lruCacheOptions) any { return &o.LowPriPoolRatio }, options.Mutable))
+
+// lruCacheOptions has the capacity in the type that sizes are read as.
+type lruCacheOptions struct {
+	rocksdb.LRUCacheOptions
+	capacity uint64
+}
+
+// registerCaches takes the strings that name no scheme: a capacity, or the
+// options of an LRU cache.
+func registerCaches(l *registry.Library) {
+	l.AddPattern(registry.KindCache, registry.NewPatternEntry("").SetOptional(false).AddSeparator("", true),
+		func(cfg config, id string) (any, error) {
+			switch {
+			case strings.Contains(id, "://"):
+				return nil, rocksdb.NotSupported("Could not load Cache", id)
+			case !strings.Contains(id, "="):
+				n, err := util.ParseSizeT(id)
+				if err != nil {
+					return nil, err
+				}
+				return cache.NewLRUCacheOfCapacity(int(n)), nil
+			}
+			o := lruCacheOptions{LRUCacheOptions: rocksdb.DefaultLRUCacheOptions(0)}
+			m, err := options.StringToMap(id)
+			if err != nil {
+				return nil, err
+			}
+			if err := options.ConfigureFromMap(cfg, m, []options.OptionSet{{Table: lruCacheTable, Ptr: &o}}, nil); err != nil {
+				return nil, err
+			}
+			o.Capacity = int(o.capacity)
+			return cache.NewLRUCache(o.LRUCacheOptions)
+		})
+}
+
+// registerRateLimiters takes bytes a second.
+func registerRateLimiters(l *registry.Library) {
+	const refillPeriodUs, fairness = 100 * 1000, 10
+	l.AddPattern(registry.KindRateLimiter, registry.NewPatternEntry("").SetOptional(false).AddSeparator("", true),
+		func(_ config, id string) (any, error) {
+			rate, err := util.ParseUint64(id)
+			if err != nil {
+				return nil, err
+			}
+			return ratelimiter.NewGenericRateLimiter(int64(rate), refillPeriodUs, fairness, rocksdb.WritesOnly, false, 0)
+		})
+}
