@@ -15,9 +15,6 @@ type WithID interface{ ID() string }
 // WithNickName is a plug-in with a second, short name.
 type WithNickName interface{ NickName() string }
 
-// WithInner is a plug-in that wraps another; lookups by name go on to it.
-type WithInner interface{ Inner() Customizable }
-
 // IDOf gives what the OPTIONS file keeps of a plug-in: its ID or its name.
 func IDOf(c Customizable) string {
 	if w, ok := c.(WithID); ok {
