@@ -6,6 +6,7 @@ package env_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"path/filepath"
 	"slices"
@@ -22,6 +23,7 @@ import (
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
 	"github.com/rocksdb-go/rocksdb/logging"
 	"github.com/rocksdb-go/rocksdb/util"
+	"github.com/rocksdb-go/rocksdb/utilities/fsutil"
 )
 
 const pageSize = 4096
@@ -631,4 +633,16 @@ func TestTestIOActivity_IOActivityToString(t *testing.T) {
 	} {
 		eq(t, a.String(), want)
 	}
+}
+
+func TestEnvTest_EnvWriteVerificationTest(t *testing.T) {
+	fs := fsutil.NewFaultInjectionTestFS(env.DefaultFileSystem())
+	fs.SetChecksumHandoffFuncType(rocksdb.CRC32c)
+	w, err := env.NewCompositeEnv(fs).GetFileSystem().NewWritableFile(filepath.Join(t.TempDir(), "file1"), nil)
+	ok(t, err)
+	data := []byte("test")
+	sum := binary.LittleEndian.AppendUint32(nil, util.Crc32cValue(data))
+	ok(t, w.AppendWithVerification(data, nil, rocksdb.DataVerificationInfo{Checksum: sum}))
+	nok(t, w.AppendWithVerification([]byte("tset"), nil, rocksdb.DataVerificationInfo{Checksum: sum}))
+	ok(t, w.Close(nil))
 }

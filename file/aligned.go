@@ -5,6 +5,8 @@ package file
 import (
 	"sync"
 	"unsafe"
+
+	"github.com/rocksdb-go/rocksdb/include/rocksdb"
 )
 
 // newAligned makes a slice of n bytes whose address is a multiple of align, a
@@ -32,17 +34,32 @@ func roundUp(v uint64, align int) uint64 { return (v + uint64(align-1)) &^ uint6
 
 // AlignedBuf owns the memory that direct reads go to. It may be used again for
 // a later read, which overwrites it. The zero value is ready.
-type AlignedBuf struct{ buf []byte }
+type AlignedBuf struct {
+	// Alloc, if not nil, gives the memory: size bytes or more at a multiple of
+	// alignment, owned by whoever set it. It is then asked at each read.
+	Alloc func(size, alignment int) ([]byte, error)
+
+	buf []byte
+}
 
 // Release forgets the memory, which whoever holds a result of it keeps.
 func (a *AlignedBuf) Release() { a.buf = nil }
 
 // get returns n bytes of aligned memory.
-func (a *AlignedBuf) get(n, align int) []byte {
-	if cap(a.buf) < n || !isAligned(a.buf, align) {
+func (a *AlignedBuf) get(n, align int) ([]byte, error) {
+	if a.Alloc != nil {
+		b, err := a.Alloc(n, align)
+		if err != nil {
+			return nil, err
+		}
+		if len(b) < n || !isAligned(b, align) {
+			return nil, rocksdb.InvalidArgumentf("allocator gave %d bytes, want %d aligned to %d", len(b), n, align)
+		}
+		a.buf = b
+	} else if cap(a.buf) < n || !isAligned(a.buf, align) {
 		a.buf = newAligned(n, align)
 	}
-	return a.buf[:n]
+	return a.buf[:n], nil
 }
 
 // alignedPool lends memory to direct reads that copy.

@@ -102,6 +102,9 @@ func (b *FilePrefetchBuffer) holds(offset uint64) bool {
 	return offset >= b.offset && offset < b.end()
 }
 
+// reset forgets what is buffered.
+func (b *FilePrefetchBuffer) reset() { b.buf, b.offset = b.buf[:0], 0 }
+
 // Enabled tells whether it reads.
 func (b *FilePrefetchBuffer) Enabled() bool { return !b.opts.Disable }
 
@@ -208,11 +211,11 @@ func (b *FilePrefetchBuffer) read(opts *rocksdb.IOOptions, reader *RandomAccessF
 	to := b.buf[have : have+n]
 	got, err := reader.Read(opts, b.offset+uint64(have), n, to, nil)
 	if err != nil {
-		b.buf = b.buf[:0]
+		b.reset()
 		return 0, err
 	}
 	if len(got) > 0 && &got[0] != &to[0] {
-		b.buf = b.buf[:0]
+		b.reset()
 		return 0, rocksdb.Corruption("File read didn't populate our buffer").In(reader.FileName())
 	}
 	switch b.opts.Usage {
@@ -262,7 +265,7 @@ func (b *FilePrefetchBuffer) tryRead(opts *rocksdb.IOOptions, reader *RandomAcce
 		if b.holds(offset) {
 			b.updateStats(false, b.end()-offset)
 		} else {
-			b.buf = b.buf[:0]
+			b.reset()
 		}
 		if _, err := b.load(opts, reader, offset, n, b.readaheadSize); err != nil {
 			return nil, false, err

@@ -183,7 +183,7 @@ func randomWrites(t *testing.T, w *file.WritableFileWriter) {
 
 func TestWritableFileWriterTest_IncrementalBuffer(t *testing.T) {
 	r := util.NewRandom(301)
-	const attempts = 50
+	const attempts = 24
 	for attempt := range attempts {
 		noFlush := attempt%3 == 0
 		opts := rocksdb.DefaultFileOptions()

@@ -243,3 +243,25 @@ func DestroyDir(fs rocksdb.FileSystem, dir string) error {
 	}
 	return fs.DeleteDir(dir, nil)
 }
+
+// ReadWhole gives a file's contents; for small ones such as CURRENT.
+func ReadWhole(fs rocksdb.FileSystem, name string) ([]byte, error) {
+	fo := rocksdb.DefaultFileOptions()
+	r, err := CreateSequentialFileReader(fs, name, &fo, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	var data []byte
+	buf := make([]byte, 8192)
+	for {
+		got, err := r.Read(len(buf), buf, rocksdb.IOTotal, nil)
+		if err != nil {
+			return nil, err
+		}
+		if len(got) == 0 {
+			return data, nil
+		}
+		data = append(data, got...)
+	}
+}

@@ -8,7 +8,6 @@ import (
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
 	"github.com/rocksdb-go/rocksdb/monitoring"
 	"github.com/rocksdb-go/rocksdb/test_util/syncpoint"
-	"github.com/rocksdb-go/rocksdb/util/stopwatch"
 )
 
 // ReaderOptions are a RandomAccessFileReader's. The zero value has none of it.
@@ -176,12 +175,7 @@ func (r *RandomAccessFileReader) Read(opts *rocksdb.IOOptions, offset uint64, n 
 		// in scratch will not pass its checksum.
 		scratch[0]++
 	}
-	var elapsed uint64
-	var elapsedTo *uint64
-	if r.stats != nil {
-		elapsedTo = &elapsed
-	}
-	sw := stopwatch.NewStopWatchElapsed(r.clock, r.stats, r.histType, readHistogram(r.stats, opts.IOActivity), elapsedTo, true, true)
+	sw := r.startTimer(opts.IOActivity)
 	var t monitoring.PerfStepTimer
 	if opts.IOStats != nil {
 		startNanos(&t, opts.IOStats, &opts.IOStats.ReadNanos, r.clock)
@@ -195,7 +189,7 @@ func (r *RandomAccessFileReader) Read(opts *rocksdb.IOOptions, offset uint64, n 
 	}
 	r.recordIO(opts.IOStats, len(result))
 	t.Stop()
-	sw.Stop()
+	elapsed := r.stopTimer(&sw)
 	if r.stats != nil && r.fileReadHist != nil {
 		r.fileReadHist.Add(elapsed)
 	}
@@ -225,7 +219,7 @@ func (r *RandomAccessFileReader) readOnce(opts *rocksdb.IOOptions, offset uint64
 }
 
 // readPieces reads what the rate limiter lets through at a time.
-func (r *RandomAccessFileReader) readPieces(opts *rocksdb.IOOptions, offset uint64, n int, scratch []byte, sw *stopwatch.StopWatch) ([]byte, error) {
+func (r *RandomAccessFileReader) readPieces(opts *rocksdb.IOOptions, offset uint64, n int, scratch []byte, sw *readTimer) ([]byte, error) {
 	if !r.limited(opts) {
 		part, err := r.readOnce(opts, offset, n, scratch)
 		if err != nil {
@@ -242,11 +236,11 @@ func (r *RandomAccessFileReader) readPieces(opts *rocksdb.IOOptions, offset uint
 	pos := 0
 	for pos < n {
 		if delayed {
-			sw.DelayStart()
+			r.startDelay(sw)
 		}
 		allowed := r.rateLimiter.RequestToken(n-pos, align, opts.RateLimiterPriority, r.stats, rocksdb.OpTypeRead)
 		if delayed {
-			sw.DelayStop()
+			r.stopDelay(sw)
 		}
 		var to []byte
 		if scratch != nil {
@@ -283,7 +277,10 @@ func (r *RandomAccessFileReader) readDirect(opts *rocksdb.IOOptions, offset uint
 		aligned = alignedPool.Get().(*AlignedBuf)
 		defer alignedPool.Put(aligned)
 	}
-	buf := aligned.get(size, r.alignment)
+	buf, err := aligned.get(size, r.alignment)
+	if err != nil {
+		return nil, err
+	}
 	done := 0
 	for done < size {
 		allowed := size - done
@@ -339,27 +336,25 @@ func (r *RandomAccessFileReader) MultiRead(opts *rocksdb.IOOptions, reqs []rocks
 			reqs[i].Scratch[0]++ // as in Read
 		}
 	}
-	var elapsed uint64
-	var elapsedTo *uint64
-	if r.stats != nil {
-		elapsedTo = &elapsed
-	}
-	sw := stopwatch.NewStopWatchElapsed(r.clock, r.stats, r.histType, readHistogram(r.stats, opts.IOActivity), elapsedTo, true, true)
+	sw := r.startTimer(opts.IOActivity)
 	var t, cpu monitoring.PerfStepTimer
 	if opts.IOStats != nil {
 		startNanos(&t, opts.IOStats, &opts.IOStats.ReadNanos, r.clock)
 		startCPUNanos(&cpu, opts.IOStats, &opts.IOStats.CPUReadNanos, r.clock)
 	}
 	fsReqs := reqs
+	var err error
 	if r.directIO {
 		if aligned == nil {
 			aligned = new(AlignedBuf)
 		}
-		fsReqs = r.alignRequests(reqs, aligned)
+		fsReqs, err = r.alignRequests(reqs, aligned)
 	}
 	start := r.listeners.start()
-	r.chargeAll(opts, fsReqs)
-	err := r.file.MultiRead(fsReqs, opts)
+	if err == nil {
+		r.chargeAll(opts, fsReqs)
+		err = r.file.MultiRead(fsReqs, opts)
+	}
 	monitoring.RecordInHistogram(r.stats, rocksdb.HistMultigetIOBatchSize, uint64(len(fsReqs)))
 	if r.directIO && err == nil {
 		distribute(reqs, fsReqs)
@@ -374,7 +369,7 @@ func (r *RandomAccessFileReader) MultiRead(opts *rocksdb.IOOptions, reqs []rocks
 	}
 	cpu.Stop()
 	t.Stop()
-	sw.Stop()
+	elapsed := r.stopTimer(&sw)
 	if r.stats != nil && r.fileReadHist != nil {
 		r.fileReadHist.Add(elapsed)
 	}
@@ -383,7 +378,7 @@ func (r *RandomAccessFileReader) MultiRead(opts *rocksdb.IOOptions, reqs []rocks
 
 // alignRequests gives the requests for the pages around reqs, neighbours
 // merged, with scratch in aligned.
-func (r *RandomAccessFileReader) alignRequests(reqs []rocksdb.FSReadRequest, aligned *AlignedBuf) []rocksdb.FSReadRequest {
+func (r *RandomAccessFileReader) alignRequests(reqs []rocksdb.FSReadRequest, aligned *AlignedBuf) ([]rocksdb.FSReadRequest, error) {
 	out := make([]rocksdb.FSReadRequest, 0, len(reqs))
 	for i := range reqs {
 		a := Align(&reqs[i], r.alignment)
@@ -396,11 +391,14 @@ func (r *RandomAccessFileReader) alignRequests(reqs []rocksdb.FSReadRequest, ali
 	for i := range out {
 		total += out[i].Len
 	}
-	buf := aligned.get(total, r.alignment)
+	buf, err := aligned.get(total, r.alignment)
+	if err != nil {
+		return nil, err
+	}
 	for i := range out {
 		out[i].Scratch, buf = buf[:out[i].Len:out[i].Len], buf[out[i].Len:]
 	}
-	return out
+	return out, nil
 }
 
 // distribute gives each of reqs its part of the wider requests.
@@ -456,12 +454,8 @@ func (r *RandomAccessFileReader) ReadAsync(req *rocksdb.FSReadRequest, opts *roc
 		r.listeners.notify(start, rocksdb.FileOperationTypeRead, rocksdb.FileOperationTypeRead, q.Offset, len(q.Result), q.Status)
 		r.recordIO(opts.IOStats, len(q.Result))
 	}
-	var elapsed uint64
-	sw := stopwatch.NewStopWatchElapsed(r.clock, r.stats, r.histType, readHistogram(r.stats, opts.IOActivity), &elapsed, true, true)
-	defer func() {
-		sw.Stop()
-		monitoring.RecordTick(r.stats, rocksdb.ReadAsyncMicros, elapsed)
-	}()
+	sw := r.startTimer(opts.IOActivity)
+	defer func() { monitoring.RecordTick(r.stats, rocksdb.ReadAsyncMicros, r.stopTimer(&sw)) }()
 	needMemory := req.Scratch == nil && aligned != nil
 	if !r.directIO || !needMemory && r.requestAligned(req.Offset, req.Len, req.Scratch) {
 		return r.file.ReadAsync(req, opts, finish)
@@ -470,7 +464,10 @@ func (r *RandomAccessFileReader) ReadAsync(req *rocksdb.FSReadRequest, opts *roc
 		aligned = new(AlignedBuf)
 	}
 	wide := Align(req, r.alignment)
-	wide.Scratch = aligned.get(wide.Len, r.alignment)
+	var err error
+	if wide.Scratch, err = aligned.get(wide.Len, r.alignment); err != nil {
+		return nil, err
+	}
 	return r.file.ReadAsync(&wide, opts, func(w *rocksdb.FSReadRequest) {
 		one := [1]rocksdb.FSReadRequest{*req}
 		distribute(one[:], []rocksdb.FSReadRequest{*w})

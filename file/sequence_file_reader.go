@@ -88,9 +88,11 @@ func (r *SequentialFileReader) readDirect(opts *rocksdb.IOOptions, n int, scratc
 	size := int(roundUp(offset+uint64(n), align) - from)
 	pooled := alignedPool.Get().(*AlignedBuf)
 	defer alignedPool.Put(pooled)
-	buf := pooled.get(size, align)
+	buf, err := pooled.get(size, align)
+	if err != nil {
+		return nil, err
+	}
 	done := 0
-	var err error
 	for done < size {
 		allowed := r.allowed(opts, size-done, align)
 		start := r.listeners.start()
