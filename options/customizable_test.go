@@ -601,3 +601,38 @@ func TestLoadCustomizableTest_LoadEventListenerTest(t *testing.T) {
 	noError(t, err)
 	check(t, l.Name(), "Mock")
 }
+
+// wrapper1 and wrapper2 wrap another plug-in.
+type wrapper1 struct{ inner rocksdb.Customizable }
+
+func (w *wrapper1) Name() string                { return "Wrapped1" }
+func (w *wrapper1) Inner() rocksdb.Customizable { return w.inner }
+
+type wrapper2 struct{ inner rocksdb.Customizable }
+
+func (w *wrapper2) Name() string                { return "Wrapped2" }
+func (w *wrapper2) Inner() rocksdb.Customizable { return w.inner }
+
+func wantCast[T comparable](t *testing.T, c rocksdb.Customizable, want T, wantOK bool) {
+	t.Helper()
+	got, ok := rocksdb.CheckedCast[T](c)
+	check(t, ok, wantOK)
+	check(t, got, want)
+}
+
+func TestCustomizableTest_WrappedInnerTest(t *testing.T) {
+	a := &plainCustom{"A"}
+	check(t, rocksdb.IsInstanceOf(a, "A"), true)
+	wantCast(t, a, a, true)
+	wantCast[*wrapper1](t, a, nil, false)
+	w1 := &wrapper1{a}
+	check(t, rocksdb.IsInstanceOf(w1, "Wrapped1"), true)
+	wantCast(t, w1, w1, true)
+	wantCast[*wrapper2](t, w1, nil, false)
+	wantCast(t, w1, a, true)
+	w2 := &wrapper2{w1}
+	wantCast(t, w2, w2, true)
+	wantCast(t, w2, w1, true)
+	wantCast(t, w2, a, true)
+	wantCast[*wrapper2](t, &wrapper1{}, nil, false)
+}

@@ -34,3 +34,22 @@ func IsInstanceOf(c Customizable, name string) bool {
 	n, ok := c.(WithNickName)
 	return ok && n.NickName() == name
 }
+
+// WithInner is a plug-in that wraps another, which may be nil.
+type WithInner interface{ Inner() Customizable }
+
+// CheckedCast gives c as a T: itself, or the first of the plug-ins it wraps
+// that is one.
+func CheckedCast[T any](c Customizable) (t T, ok bool) {
+	for c != nil {
+		if t, ok = c.(T); ok {
+			return t, true
+		}
+		w, wraps := c.(WithInner)
+		if !wraps {
+			break
+		}
+		c = w.Inner()
+	}
+	return t, false
+}
