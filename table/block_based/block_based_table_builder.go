@@ -555,7 +555,7 @@ func (b *BlockBasedTableBuilder) replayBuffered(nextKey []byte) {
 			b.setErr(err)
 			return
 		}
-		b.blockEnded()
+		// As upstream: blocks replayed do not count as data blocks in the properties.
 		if b.parallel != nil {
 			r := b.parallel.next()
 			r.raw = append(r.raw[:0], b.buffered.blocks[i]...)
