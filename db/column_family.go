@@ -5,8 +5,8 @@
 package db
 
 import (
+	"github.com/rocksdb-go/rocksdb/db/wal"
 	"math"
-	"sync"
 	"sync/atomic"
 
 	"github.com/rocksdb-go/rocksdb/db/compaction"
@@ -101,6 +101,7 @@ type ColumnFamilyData struct {
 	ioptions        *options.ImmutableOptions       // constant
 	mutable         atomic.Pointer[options.MutableCFOptions]
 	tableCache      *tablecache.TableCache // constant; nil for the dummy
+	blobFileCache   blobFileEvicter        // constant; nil while blob files are not read
 	picker          compaction.Picker      // constant
 	internalStats   *InternalStats         // constant
 	deletionPending bool
@@ -409,7 +410,10 @@ func (c *ColumnFamilyData) RangesOverlapWithMemtables(ranges []dbformat.UserKeyR
 	overlaps := func(m *memtable.MemTable) (bool, error) {
 		it := m.NewIterator(&ro, nil, nil)
 		defer it.Close()
-		frag := m.NewRangeTombstoneIterator(&ro, dbformat.MaxSequenceNumber, false)
+		frag, err := m.NewRangeTombstoneIterator(&ro, dbformat.MaxSequenceNumber, false)
+		if err != nil {
+			return false, err
+		}
 		for _, r := range ranges {
 			it.Seek(dbformat.SetMaxPossibleForUserKey(r.Start))
 			if it.Valid() && c.icmp.CompareUserKey(it.UserKey(), r.Limit) <= 0 {
@@ -418,7 +422,10 @@ func (c *ColumnFamilyData) RangesOverlapWithMemtables(ranges []dbformat.UserKeyR
 			if err := it.Status(); err != nil {
 				return false, err
 			}
-			if frag != nil && frag.OverlapsRange(r.Start, r.Limit) {
+			if frag == nil {
+				continue
+			}
+			if frag.Seek(r.Start); frag.Valid() && c.icmp.CompareUserKey(frag.StartKey(), r.Limit) <= 0 {
 				return true, nil
 			}
 		}
@@ -437,17 +444,19 @@ func (c *ColumnFamilyData) RangesOverlapWithMemtables(ranges []dbformat.UserKeyR
 
 // SetOptionsLocked replaces the mutable options by those that values describe.
 func (c *ColumnFamilyData) SetOptionsLocked(dbOptions *rocksdb.DBOptions, values map[string]string) error {
-	old := c.GetLatestCFOptions()
-	next, err := options.SetMutableColumnFamilyOptions(&old, values)
+	mo, err := options.GetMutableOptionsFromStrings(*c.mutable.Load(), values, c.ioptions.InfoLog)
 	if err != nil {
 		return err
 	}
-	if err := ValidateOptions(dbOptions, &next); err != nil {
+	full := options.BuildColumnFamilyOptions(&c.initialCF, &mo)
+	if err := ValidateOptions(dbOptions, &full); err != nil {
 		return err
 	}
-	mo := options.NewMutableCFOptions(&next)
-	mo.RefreshDerivedOptions(c.ioptions)
-	c.mutable.Store(mo)
+	if err := options.ValidateOptions(dbOptions, &full); err != nil {
+		return err
+	}
+	mo.RefreshDerivedOptions(c.ioptions.NumLevels, c.ioptions.CompactionStyle)
+	c.mutable.Store(&mo)
 	return nil
 }
 
@@ -467,8 +476,7 @@ type ColumnFamilySet struct {
 	writeBufferManager rocksdb.WriteBufferManager
 	writeController    *writethread.WriteController
 	dbID, dbSessionID  string
-	lookup             atomic.Pointer[map[uint32]*ColumnFamilyData] // for readers without lock
-	mu                 sync.Mutex                                   // of lookup's writers
+	timestampSizes     []wal.TimestampSize
 }
 
 // NewColumnFamilySet makes an empty set.
@@ -482,6 +490,10 @@ func NewColumnFamilySet(dbName string, dbOptions *options.ImmutableDBOptions, fo
 
 // GetDefault gives the default family.
 func (s *ColumnFamilySet) GetDefault() *ColumnFamilyData { return s.def }
+
+// TimestampSizesForRecord gives the sizes of the timestamps of families that
+// have any, for the WAL; usually none. The leader of the write thread calls it.
+func (s *ColumnFamilySet) TimestampSizesForRecord() []wal.TimestampSize { return s.timestampSizes }
 
 // GetColumnFamily gives the family of an ID, nil when there is none.
 func (s *ColumnFamilySet) GetColumnFamily(id uint32) *ColumnFamilyData {
@@ -528,6 +540,9 @@ func (s *ColumnFamilySet) CreateColumnFamily(name string, id uint32, dummyVersio
 	s.byName[name] = c
 	s.byID[id] = c
 	s.list = append(s.list, c)
+	if n := c.icmp.TimestampSize(); n > 0 {
+		s.timestampSizes = append(s.timestampSizes, wal.TimestampSize{ColumnFamily: id, Size: uint16(n)})
+	}
 	s.UpdateMaxColumnFamily(id)
 	if id == defaultColumnFamilyNum {
 		s.def = c
@@ -558,10 +573,9 @@ func newColumnFamilyData(id uint32, name string, s *ColumnFamilySet, dummyVersio
 	c := &ColumnFamilyData{id: id, name: name, set: s, dummyVersions: dummyVersions}
 	c.initialCF = SanitizeColumnFamilyOptions(s.dbOptions, readOnly, o)
 	c.icmp = dbformat.NewInternalKeyComparator(c.initialCF.Comparator)
-	c.ioptions = options.NewImmutableOptions(s.dbOptions, &c.initialCF)
+	c.ioptions = &options.ImmutableOptions{ImmutableDBOptions: *s.dbOptions, ImmutableCFOptions: options.NewImmutableCFOptions(&c.initialCF)}
 	mo := options.NewMutableCFOptions(&c.initialCF)
-	mo.RefreshDerivedOptions(c.ioptions)
-	c.mutable.Store(mo)
+	c.mutable.Store(&mo)
 	c.allow2PC = s.dbOptions.Allow2PC
 	c.refs.Store(1)
 	c.ResetNextEpochNumber()
@@ -570,7 +584,7 @@ func newColumnFamilyData(id uint32, name string, s *ColumnFamilySet, dummyVersio
 		return c
 	}
 	c.internalStats = NewInternalStats(c.ioptions.NumLevels, s.dbOptions.Clock, c)
-	c.tableCache = tablecache.New(c.ioptions, c.icmp, s.fileOptions, s.tableCache, s.dbID, s.dbSessionID, id)
+	c.tableCache = tablecache.New(c.ioptions, c.icmp, s.fileOptions, s.tableCache, s.dbSessionID)
 	c.picker = compaction.NewPicker(c.ioptions, c.icmp)
 	return c
 }
@@ -593,7 +607,7 @@ func (x *SuperVersionContext) pushWriteStallNotification(c *ColumnFamilyData, pr
 		return
 	}
 	x.stallNotifications = append(x.stallNotifications, stallNotification{cf: c, listeners: c.ioptions.Listeners,
-		info: rocksdb.WriteStallInfo{CFName: c.name, Condition: rocksdb.WriteStallConditionChange{Cur: cur, Prev: prev}}})
+		info: rocksdb.WriteStallInfo{CFName: c.name, Cur: cur, Prev: prev}})
 }
 
 // Clean frees memtables and tells listeners; the DB mutex is not held.
@@ -646,5 +660,15 @@ func (h *ColumnFamilyHandleImpl) GetDescriptor() (rocksdb.ColumnFamilyDescriptor
 func (h *ColumnFamilyHandleImpl) Close() {
 	if !h.closed.Swap(true) {
 		h.host.ReleaseColumnFamily(h.cfd)
+	}
+}
+
+// blobFileEvicter lets go of a blob file's open reader.
+type blobFileEvicter interface{ Evict(fileNumber uint64) }
+
+// evictBlobFile lets go of the reader of a blob file that no version lists.
+func (c *ColumnFamilyData) evictBlobFile(number uint64) {
+	if c.blobFileCache != nil {
+		c.blobFileCache.Evict(number)
 	}
 }

@@ -17,6 +17,12 @@ import (
 
 const thirtyDays = 30 * 24 * 60 * 60 // seconds
 
+// What ttl and periodic_compaction_seconds are when nobody set them.
+const (
+	defaultTTL              = ^uint64(0) - 1
+	defaultPeriodicCompSecs = ^uint64(0) - 1
+)
+
 // SanitizeColumnFamilyOptions fills in defaults that need higher packages and
 // brings options into a consistent state.
 func SanitizeColumnFamilyOptions(dbo *options.ImmutableDBOptions, readOnly bool, src *rocksdb.ColumnFamilyOptions) rocksdb.ColumnFamilyOptions {
@@ -29,7 +35,7 @@ func SanitizeColumnFamilyOptions(dbo *options.ImmutableDBOptions, readOnly bool,
 	}
 	if o.TableFactory == nil {
 		bo := rocksdb.DefaultBlockBasedTableOptions()
-		o.TableFactory = blockbased.NewFactory(bo)
+		o.TableFactory = blockbased.NewBlockBasedTableFactory(&bo)
 	}
 	sanitizeMemtables(dbo, &o)
 	sanitizeLevels(dbo, &o)
@@ -129,14 +135,14 @@ func sanitizeLevels(dbo *options.ImmutableDBOptions, o *rocksdb.ColumnFamilyOpti
 }
 
 func sanitizeTimes(dbo *options.ImmutableDBOptions, o *rocksdb.ColumnFamilyOptions) {
-	blockBased := o.TableFactory.Name() == blockbased.FactoryName
-	if o.TTL == rocksdb.DefaultTTL {
+	blockBased := o.TableFactory.Name() == rocksdb.BlockBasedTableName
+	if o.TTL == defaultTTL {
 		o.TTL = 0
 		if blockBased {
 			o.TTL = thirtyDays
 		}
 	}
-	isDefault := o.PeriodicCompactionSeconds == rocksdb.DefaultPeriodicCompSecs
+	isDefault := o.PeriodicCompactionSeconds == defaultPeriodicCompSecs
 	filters := o.CompactionFilter != nil || o.CompactionFilterFactory != nil
 	switch o.CompactionStyle {
 	case rocksdb.CompactionStyleLevel:
@@ -158,7 +164,7 @@ func sanitizeTimes(dbo *options.ImmutableDBOptions, o *rocksdb.ColumnFamilyOptio
 		}
 		o.LastLevelTemperature = rocksdb.TemperatureUnknown
 	}
-	if o.PeriodicCompactionSeconds == rocksdb.DefaultPeriodicCompSecs {
+	if o.PeriodicCompactionSeconds == defaultPeriodicCompSecs {
 		o.PeriodicCompactionSeconds = 0
 	}
 }
@@ -185,13 +191,13 @@ func ValidateOptions(dbo *rocksdb.DBOptions, o *rocksdb.ColumnFamilyOptions) err
 			return rocksdb.NotSupported("More than one CF/DB paths are only supported in universal and level compaction styles. ")
 		}
 	}
-	if o.CompactionStyle == rocksdb.CompactionStyleFIFO && dbo.MaxOpenFiles != -1 && o.TTL > 0 && o.TTL != rocksdb.DefaultTTL {
+	if o.CompactionStyle == rocksdb.CompactionStyleFIFO && dbo.MaxOpenFiles != -1 && o.TTL > 0 && o.TTL != defaultTTL {
 		return rocksdb.NotSupported("FIFO compaction only supported with max_open_files = -1.")
 	}
 	if err := checkProtectionBytes("memtable_protection_bytes_per_key", o.MemtableProtectionBytesPerKey); err != nil {
 		return err
 	}
-	if err := checkProtectionBytes("block_protection_bytes_per_key", o.BlockProtectionBytesPerKey); err != nil {
+	if err := checkProtectionBytes("block_protection_bytes_per_key", uint32(o.BlockProtectionBytesPerKey)); err != nil {
 		return err
 	}
 	if o.EnableBlobGarbageCollection {
@@ -248,15 +254,15 @@ func checkCompression(o *rocksdb.ColumnFamilyOptions) error {
 		types = []rocksdb.CompressionType{o.Compression}
 	}
 	for _, t := range types {
-		if !compression.Supported(t) {
-			return rocksdb.InvalidArgument("Compression type " + compression.TypeToString(t) + " is not linked with the binary.")
+		if !compression.CompressionTypeSupported(t) {
+			return rocksdb.InvalidArgument("Compression type " + compression.CompressionTypeToString(t) + " is not linked with the binary.")
 		}
 	}
 	if o.CompressionOpts.ZSTDMaxTrainBytes > 0 && o.CompressionOpts.MaxDictBytes == 0 {
 		return rocksdb.InvalidArgument("The dictionary size limit (`CompressionOptions::max_dict_bytes`) should be nonzero if we're using zstd's dictionary generator.")
 	}
-	if !compression.Supported(o.BlobCompressionType) {
-		return rocksdb.InvalidArgument("The specified blob compression type " + compression.TypeToString(o.BlobCompressionType) + " is not available.")
+	if !compression.CompressionTypeSupported(o.BlobCompressionType) {
+		return rocksdb.InvalidArgument("The specified blob compression type " + compression.CompressionTypeToString(o.BlobCompressionType) + " is not available.")
 	}
 	return nil
 }

@@ -89,15 +89,18 @@ func getFromList(list []*memtable.MemTable, key *dbformat.LookupKey, ro *rocksdb
 // AddIterators appends an iterator of each memtable and its range tombstones
 // through add.
 func (v *MemTableListVersion) AddIterators(ro *rocksdb.ReadOptions, prefixExtractor rocksdb.SliceTransform, readSeq rocksdb.SequenceNumber,
-	add func(it internaliter.InternalIterator, tombstones *rangedel.FragmentedRangeTombstoneIterator)) {
+	add func(it internaliter.InternalIterator, tombstones *rangedel.FragmentedRangeTombstoneIterator)) error {
 	for _, m := range v.list {
-		it := m.NewIterator(ro, prefixExtractor, nil)
 		var tombstones *rangedel.FragmentedRangeTombstoneIterator
 		if !ro.IgnoreRangeDeletions {
-			tombstones = m.NewRangeTombstoneIterator(ro, readSeq, true)
+			var err error
+			if tombstones, err = m.NewRangeTombstoneIterator(ro, readSeq, true); err != nil {
+				return err
+			}
 		}
-		add(it, tombstones)
+		add(m.NewIterator(ro, prefixExtractor, nil), tombstones)
 	}
+	return nil
 }
 
 // GetTotalNumEntries counts the entries of those waiting for flush.
@@ -476,7 +479,7 @@ func (l *MemTableList) TryInstallMemtableFlushResults(x *FlushCommit, mems []*me
 		for i := len(list) - 1; i >= 0 && list[i].FlushCompleted; i-- {
 			if m := list[i]; n == 0 || batchFile != m.FileNumber {
 				batchFile = m.FileNumber
-				x.LogBuffer.Add(rocksdb.InfoLevel, "[%s] Level-0 commit flush result of table #%d started", x.CFD.name, batchFile)
+				logging.ToBuffer(x.LogBuffer, "[%s] Level-0 commit flush result of table #%d started", x.CFD.name, batchFile)
 				edits = append(edits, m.Edits())
 			}
 			n++
@@ -507,7 +510,7 @@ func (l *MemTableList) removeOrRestore(err error, x *FlushCommit, n int) {
 	if err == nil && !x.CFD.IsDropped() {
 		for i := range n {
 			m := l.current.list[len(l.current.list)-1]
-			x.LogBuffer.Add(rocksdb.InfoLevel, "[%s] Level-0 commit flush result of table #%d: memtable #%d done", x.CFD.name, m.FileNumber, i+1)
+			logging.ToBuffer(x.LogBuffer, "[%s] Level-0 commit flush result of table #%d: memtable #%d done", x.CFD.name, m.FileNumber, i+1)
 			l.current.remove(m, x.Free)
 		}
 		l.updateCached()
@@ -515,7 +518,7 @@ func (l *MemTableList) removeOrRestore(err error, x *FlushCommit, n int) {
 	}
 	for i := range n {
 		m := l.current.list[len(l.current.list)-1-i]
-		x.LogBuffer.Add(rocksdb.InfoLevel, "Level-0 commit table #%d: memtable #%d failed", m.FileNumber, i+1)
+		logging.ToBuffer(x.LogBuffer, "Level-0 commit table #%d: memtable #%d failed", m.FileNumber, i+1)
 		l.resetFlush(m)
 	}
 	l.FlushNeeded.Store(true)
@@ -590,7 +593,7 @@ func (l *MemTableList) finishAtomic(err error, x *FlushCommit, mems []*memtable.
 	l.installNewVersion()
 	for _, m := range mems {
 		if err == nil && !x.CFD.IsDropped() {
-			x.LogBuffer.Add(rocksdb.InfoLevel, "[%s] Level-0 commit table #%d: memtable #%d done", x.CFD.name, m.FileNumber, m.GetID())
+			logging.ToBuffer(x.LogBuffer, "[%s] Level-0 commit table #%d: memtable #%d done", x.CFD.name, m.FileNumber, m.GetID())
 			l.current.remove(m, x.Free)
 		} else {
 			l.resetFlush(m)

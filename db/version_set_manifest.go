@@ -232,6 +232,20 @@ func (vs *VersionSet) LogAndApplyGroup(groups []EditsForFamily, mu *sync.Mutex, 
 	return vs.logAndApply(x)
 }
 
+// LogAndApplyEach is LogAndApply for several families in one write that is not
+// an atomic group; for recovery, whose edits may be replayed in part.
+func (vs *VersionSet) LogAndApplyEach(groups []EditsForFamily, mu *sync.Mutex, dir rocksdb.FSDirectory) error {
+	ro := rocksdb.DefaultReadOptions()
+	x := &manifestWrite{mu: mu, dir: dir, readOptions: &ro}
+	for i := range groups {
+		x.writers = append(x.writers, &manifestWriter{cfd: groups[i].CFD, edits: groups[i].Edits, maxThreads: 1})
+	}
+	if len(x.writers) == 0 {
+		return nil
+	}
+	return vs.logAndApply(x)
+}
+
 func (vs *VersionSet) logAndApply(x *manifestWrite) error {
 	for _, w := range x.writers {
 		w.cond = sync.NewCond(x.mu)

@@ -310,3 +310,13 @@ func CalculateTailSize(fileSize uint64, props *rocksdb.TableProperties) uint64 {
 	}
 	return 0
 }
+
+// CloneForMove copies what describes the file itself, for listing it in another
+// level: the reader, counters and marks stay with the original.
+func (f *FileMetaData) CloneForMove() *FileMetaData {
+	c := f.Clone()
+	c.FD.Pinned.Store(nil)
+	c.Refs = 0
+	c.BeingCompacted = false
+	return c
+}

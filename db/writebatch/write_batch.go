@@ -55,6 +55,7 @@ type WriteBatch struct {
 	maxBytes     int
 	savePoints   []SavePoint
 	walTermPoint SavePoint
+	otherFamily  bool // there may be records of families besides the default one
 }
 
 // New makes an empty batch.
@@ -79,6 +80,7 @@ func (b *WriteBatch) SetContents(rep []byte) error {
 	}
 	b.rep = rep
 	b.contentFlags = flagsDeferred
+	b.otherFamily = true
 	b.savePoints = b.savePoints[:0]
 	b.walTermPoint = SavePoint{}
 	return nil
@@ -92,6 +94,7 @@ func (b *WriteBatch) Clear() {
 	b.rep = b.rep[:HeaderSize]
 	clear(b.rep)
 	b.contentFlags = 0
+	b.otherFamily = false
 	b.savePoints = b.savePoints[:0]
 	b.walTermPoint = SavePoint{}
 }
@@ -143,6 +146,7 @@ func (b *WriteBatch) beginRecord(id uint32, plain, withFamily dbformat.ValueType
 	if id == 0 {
 		b.rep = append(b.rep, byte(plain))
 	} else {
+		b.otherFamily = true
 		b.rep = append(b.rep, byte(withFamily))
 		b.rep = util.AppendVarint32(b.rep, id)
 	}
@@ -316,6 +320,7 @@ func (b *WriteBatch) Append(src *WriteBatch, walOnly bool) error {
 	b.SetCount(b.Count() + count)
 	b.rep = append(b.rep, src.rep[HeaderSize:size]...)
 	b.contentFlags |= flags
+	b.otherFamily = b.otherFamily || src.otherFamily
 	return nil
 }
 
@@ -327,6 +332,12 @@ func (b *WriteBatch) flags() uint32 {
 		b.contentFlags = c.flags
 	}
 	return b.contentFlags
+}
+
+// IsPlain tells whether the batch surely holds nothing but puts and deletions of
+// the default column family, which no memtable refuses.
+func (b *WriteBatch) IsPlain() bool {
+	return !b.otherFamily && b.contentFlags&^(hasPut|hasDelete|hasSingleDelete) == 0
 }
 
 // HasPut and its kin tell whether the batch holds such a record.

@@ -92,22 +92,24 @@ func (g *WriteGroup) SetRunning(n int) { g.running.Store(int64(n)) }
 // Writer is one call's place in the write thread. It may be reused after it
 // has completed; call Reset.
 type Writer struct {
-	Batch               *writebatch.WriteBatch // nil: unbatched
-	Sync                bool
-	NoSlowdown          bool
-	DisableWAL          bool
-	DisableMemtable     bool
-	RateLimiterPriority rocksdb.IOPriority
-	BatchCount          int // sub-batches, 0 when not known
-	PreReleaseCallback  PreReleaseCallback
-	PostMemTable        PostMemTableCallback
-	Callback            WriteCallback
-	UserWriteCallback   rocksdb.UserWriteCallback
-	LogUsed             uint64 // the WAL the batch went to
-	LogRef              uint64 // the WAL memtable entries refer to
-	Sequence            rocksdb.SequenceNumber
-	Status              error
-	CallbackStatus      error
+	Batch           *writebatch.WriteBatch // nil: unbatched
+	Sync            bool
+	NoSlowdown      bool
+	DisableWAL      bool
+	DisableMemtable bool
+	// IgnoreMissingColumnFamilies skips entries of families that are gone.
+	IgnoreMissingColumnFamilies bool
+	RateLimiterPriority         rocksdb.IOPriority
+	BatchCount                  int // sub-batches, 0 when not known
+	PreReleaseCallback          PreReleaseCallback
+	PostMemTable                PostMemTableCallback
+	Callback                    WriteCallback
+	UserWriteCallback           rocksdb.UserWriteCallback
+	LogUsed                     uint64 // the WAL the batch went to
+	LogRef                      uint64 // the WAL memtable entries refer to
+	Sequence                    rocksdb.SequenceNumber
+	Status                      error
+	CallbackStatus              error
 
 	group     *WriteGroup
 	linkOlder *Writer
@@ -125,6 +127,7 @@ func (w *Writer) Reset(wo *rocksdb.WriteOptions, batch *writebatch.WriteBatch) {
 	w.Batch = batch
 	w.Sync, w.NoSlowdown, w.DisableWAL = wo.Sync, wo.NoSlowdown, wo.DisableWAL
 	w.RateLimiterPriority = wo.RateLimiterPriority
+	w.IgnoreMissingColumnFamilies = wo.IgnoreMissingColumnFamilies
 	w.DisableMemtable, w.BatchCount = false, 0
 	w.PreReleaseCallback, w.PostMemTable, w.Callback, w.UserWriteCallback = nil, nil, nil, nil
 	w.LogUsed, w.LogRef, w.Sequence = 0, 0, dbformat.MaxSequenceNumber

@@ -1,0 +1,52 @@
+# Targets as upstream names them. `make bench` and `make check` are all a fresh
+# machine needs.
+
+GO ?= go
+export CGO_ENABLED = 0
+TAGS = invariants,syncpoint
+TOOLS = db_bench ldb sst_dump
+
+.PHONY: all check bench test race lint vet staticcheck generate clean $(TOOLS) db_stress
+
+all: $(TOOLS) db_stress
+
+# The tools, at the root and git-ignored.
+$(TOOLS):
+	$(GO) build -o $@ ./tools/$@
+
+db_stress:
+	$(GO) build -o $@ ./db_stress
+
+# Builds db_bench and runs the six usual benchmarks at NUM keys on a database in
+# a temporary directory; prints db_bench's own lines.
+NUM ?= 1000000
+bench: db_bench
+	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && \
+	./db_bench --db="$$dir/db" --num=$(NUM) \
+	  --benchmarks=fillseq,fillrandom,overwrite,readrandom,readseq,seekrandom
+
+# Everything that CI runs.
+check: lint test race
+
+test:
+	$(GO) test -tags $(TAGS) -timeout 20m ./...
+
+# The packages whose tests run several goroutines, under the race detector.
+RACE = ./db/writethread ./memtable ./cache ./util/... ./monitoring .
+race:
+	CGO_ENABLED=1 $(GO) test -race -tags $(TAGS) -timeout 20m $(RACE)
+
+lint: vet staticcheck
+	@out=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$out" ]; then echo "gofmt would change:"; echo "$$out"; exit 1; fi
+
+vet:
+	$(GO) vet -tags $(TAGS) ./...
+
+staticcheck:
+	$(GO) tool staticcheck -tags $(TAGS) ./...
+
+generate:
+	$(GO) generate ./...
+
+clean:
+	rm -f $(TOOLS) db_stress

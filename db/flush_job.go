@@ -1,0 +1,273 @@
+// Port of db/flush_job.{h,cc}. Differs: mempurge and timestamp stripping are
+// not there yet.
+
+package db
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/rocksdb-go/rocksdb/db/memtable"
+	"github.com/rocksdb-go/rocksdb/db/rangedel"
+	"github.com/rocksdb-go/rocksdb/db/version"
+	"github.com/rocksdb-go/rocksdb/include/rocksdb"
+	"github.com/rocksdb-go/rocksdb/logging"
+	"github.com/rocksdb-go/rocksdb/monitoring"
+	"github.com/rocksdb-go/rocksdb/options"
+	"github.com/rocksdb-go/rocksdb/table"
+	"github.com/rocksdb-go/rocksdb/table/internaliter"
+	"github.com/rocksdb-go/rocksdb/test_util/syncpoint"
+	"github.com/rocksdb-go/rocksdb/util/compression"
+)
+
+// FlushJobConfig is what a flush works with.
+type FlushJobConfig struct {
+	DBName            string
+	CFD               *ColumnFamilyData
+	DBOptions         *options.ImmutableDBOptions
+	MutableCFOptions  *options.MutableCFOptions
+	MaxMemtableID     uint64
+	FileOptions       rocksdb.FileOptions
+	VersionSet        *VersionSet
+	Mutex             *sync.Mutex
+	ShuttingDown      *atomic.Bool
+	Snapshots         []rocksdb.SequenceNumber
+	JobID             int
+	FlushReason       rocksdb.FlushReason
+	LogBuffer         *logging.LogBuffer
+	DBDirectory       rocksdb.FSDirectory
+	OutputDirectory   rocksdb.FSDirectory
+	OutputCompression rocksdb.CompressionType
+	Statistics        rocksdb.Statistics
+	EventLogger       *logging.EventLogger
+	SyncOutput        bool
+	WriteManifest     bool // false: the caller commits several families' flushes at once
+	DBID, SessionID   string
+	HostID            string
+	Priority          rocksdb.IOPriority
+	MemtablesToFree   *[]*memtable.MemTable
+	// BGError tells the error that stopped background work, if any.
+	BGError func() error
+}
+
+// FlushJob writes a family's oldest immutable memtables to one L0 table. The
+// order of calls is PickMemTable, then Run or Cancel.
+type FlushJob struct {
+	c     *FlushJobConfig
+	mems  []*memtable.MemTable // oldest first
+	edit  *version.VersionEdit
+	meta  version.FileMetaData
+	base  *Version
+	props rocksdb.TableProperties
+	stats CompactionStats
+}
+
+// NewFlushJob makes a job; the DB mutex is held, as in all methods here.
+func NewFlushJob(c *FlushJobConfig) *FlushJob { return &FlushJob{c: c} }
+
+// PickMemTable takes the memtables to flush.
+func (j *FlushJob) PickMemTable() {
+	mems, nextLog := j.c.CFD.imm.PickMemtablesToFlush(j.c.MaxMemtableID)
+	j.mems = mems
+	if len(mems) == 0 {
+		return
+	}
+	// All edits of the job go with the oldest memtable.
+	j.edit = mems[0].Edits()
+	j.edit.SetPrevLogNumber(0)
+	j.edit.SetLogNumber(nextLog)
+	j.edit.SetColumnFamily(j.c.CFD.id)
+	j.meta.FD.Set(j.c.VersionSet.NewFileNumber(), 0, 0, maxSequence, 0)
+	j.meta.EpochNumber = j.c.CFD.NewEpochNumber()
+	j.base = j.c.CFD.current
+	j.base.Ref()
+}
+
+// MemTables gives what PickMemTable took.
+func (j *FlushJob) MemTables() []*memtable.MemTable { return j.mems }
+
+// TableProperties gives the properties of the table written.
+func (j *FlushJob) TableProperties() *rocksdb.TableProperties { return &j.props }
+
+// Cancel lets go of what PickMemTable took hold of; the memtables are left for
+// the caller to roll back.
+func (j *FlushJob) Cancel() {
+	if j.base != nil {
+		j.base.Unref()
+		j.base = nil
+	}
+}
+
+// Run writes the table and, with WriteManifest, commits it. It gives the
+// table's metadata, nil when the memtables held nothing that had to be kept.
+func (j *FlushJob) Run() (*version.FileMetaData, error) {
+	syncpoint.Process("FlushJob::Start")
+	c := j.c
+	if len(j.mems) == 0 {
+		logging.ToBuffer(c.LogBuffer, "[%s] No memtable to flush", c.CFD.name)
+		return nil, nil
+	}
+	err := j.writeLevel0Table()
+	if err == nil && c.CFD.IsDropped() {
+		err = rocksdb.ColumnFamilyDropped("Column family dropped during compaction")
+	}
+	if (err == nil || rocksdb.CodeOf(err) == rocksdb.CodeColumnFamilyDropped) && c.ShuttingDown.Load() {
+		err = rocksdb.ShutdownInProgress("Database shutdown")
+	}
+	syncpoint.ProcessArg("FlushJob::Run:PostBuildTable", &err)
+	if err == nil && c.WriteManifest && c.BGError != nil &&
+		c.FlushReason != rocksdb.FlushReasonErrorRecovery && c.FlushReason != rocksdb.FlushReasonErrorRecoveryRetryFlush {
+		err = c.BGError()
+	}
+	switch {
+	case err != nil:
+		c.CFD.imm.RollbackMemtableFlush(j.mems, !c.DBOptions.AtomicFlush)
+	case c.WriteManifest:
+		syncpoint.Process("FlushJob::InstallResults")
+		commit := &FlushCommit{CFD: c.CFD, VersionSet: c.VersionSet, Mutex: c.Mutex, DBDirectory: c.DBDirectory,
+			LogBuffer: c.LogBuffer, Free: c.MemtablesToFree}
+		var number uint64
+		if j.meta.FD.GetFileSize() > 0 {
+			number = j.meta.FD.GetNumber()
+		}
+		err = c.CFD.imm.TryInstallMemtableFlushResults(commit, j.mems, number)
+	}
+	j.logFinished()
+	syncpoint.Process("FlushJob::End")
+	if err != nil {
+		return nil, err
+	}
+	if j.meta.FD.GetFileSize() == 0 {
+		return nil, nil
+	}
+	return &j.meta, nil
+}
+
+func (j *FlushJob) logFinished() {
+	c := j.c
+	vs := c.CFD.current.StorageInfo()
+	e := c.EventLogger.LogToBuffer(c.LogBuffer, 1024)
+	e.Add("job", c.JobID).Add("event", "flush_finished").Add("output_compression", compression.CompressionTypeToString(c.OutputCompression))
+	files := make([]int, vs.NumLevels())
+	for level := range files {
+		files[level] = vs.NumLevelFiles(level)
+	}
+	e.Add("lsm_state", files).Add("immutable_memtables", c.CFD.imm.NumNotFlushed()).End()
+}
+
+// writeLevel0Table builds the table with the mutex released.
+func (j *FlushJob) writeLevel0Table() error {
+	c := j.c
+	start := c.DBOptions.Clock.NowMicros()
+	j.stats = CompactionStats{Reason: rocksdb.CompactionReasonFlush, Count: 1}
+	c.Mutex.Unlock()
+	c.LogBuffer.FlushBufferToLog()
+	err := j.buildTable()
+	logging.ToBuffer(c.LogBuffer, "[%s] [JOB %d] Level-0 flush table #%d: %d bytes %s", c.CFD.name, c.JobID,
+		j.meta.FD.GetNumber(), j.meta.FD.GetFileSize(), statusText(err))
+	if err == nil && c.OutputDirectory != nil && c.SyncOutput {
+		err = c.OutputDirectory.FsyncWithDirOptions(&rocksdb.IOOptions{}, rocksdb.DirFsyncOptions{Reason: rocksdb.DirFsyncNewFileSynced})
+	}
+	syncpoint.ProcessArg("FlushJob::WriteLevel0Table", &j.mems)
+	c.Mutex.Lock()
+	j.base.Unref()
+	j.base = nil
+	if err == nil && j.meta.FD.GetFileSize() > 0 {
+		syncpoint.Process("DBImpl::FlushJob:SSTFileCreated")
+		j.edit.AddFile(0, &j.meta)
+	}
+	j.stats.Micros = c.DBOptions.Clock.NowMicros() - start
+	if size := j.meta.FD.GetFileSize(); size > 0 {
+		j.stats.BytesWritten = size
+		j.stats.NumOutputFiles = 1
+	}
+	monitoring.RecordTimeToHistogram(c.Statistics, rocksdb.HistFlushTime, j.stats.Micros)
+	c.CFD.internalStats.AddCompactionStats(0, &j.stats)
+	c.CFD.internalStats.AddCFStats(BytesFlushed, j.stats.BytesWritten)
+	monitoring.RecordTick(c.Statistics, rocksdb.FlushWriteBytes, j.stats.BytesWritten)
+	return err
+}
+
+func statusText(err error) string {
+	if err == nil {
+		return "OK"
+	}
+	return err.Error()
+}
+
+func (j *FlushJob) buildTable() error {
+	c := j.c
+	ro := rocksdb.DefaultReadOptions()
+	ro.TotalOrderSeek = true
+	ro.IOActivity = rocksdb.IOActivityFlush
+	ro.RateLimiterPriority = c.Priority
+	var iters []internaliter.InternalIterator
+	var tombstones []*rangedel.FragmentedRangeTombstoneIterator
+	var entries, deletes, rangeDeletes, dataSize, memory uint64
+	for _, m := range j.mems {
+		logging.Info(c.DBOptions.InfoLog, "[%s] [JOB %d] Flushing memtable id %d with next log file: %d, marked_for_flush: %v",
+			c.CFD.name, c.JobID, m.GetID(), m.GetNextLogNumber(), m.IsMarkedForFlush())
+		iters = append(iters, m.NewIterator(&ro, nil, nil))
+		t, err := m.NewRangeTombstoneIterator(&ro, maxSequence, true)
+		if err != nil {
+			return err
+		}
+		if t != nil {
+			tombstones = append(tombstones, t)
+		}
+		entries += m.NumEntries()
+		deletes += m.NumDeletion()
+		rangeDeletes += m.NumRangeDeletion()
+		dataSize += m.GetDataSize()
+		memory += m.ApproximateMemoryUsage()
+	}
+	monitoring.RecordInHistogram(c.Statistics, rocksdb.HistFlushMemtableMemoryBytes, memory)
+	monitoring.RecordInHistogram(c.Statistics, rocksdb.HistFlushMemtableTotalDataSize, dataSize)
+	c.EventLogger.Log().Add("job", c.JobID).Add("event", "flush_started").Add("num_memtables", len(j.mems)).
+		Add("total_num_input_entries", entries).Add("num_deletes", deletes).Add("total_data_size", dataSize).
+		Add("memory_usage", memory).Add("num_range_deletes", rangeDeletes).
+		Add("flush_reason", c.FlushReason.String()).End()
+	logging.Info(c.DBOptions.InfoLog, "[%s] [JOB %d] Level-0 flush table #%d: started", c.CFD.name, c.JobID, j.meta.FD.GetNumber())
+
+	iter := table.NewMergingIterator(c.CFD.icmp, iters, false)
+	defer iter.Close()
+	seconds, err := c.DBOptions.Clock.GetCurrentTime()
+	if err != nil {
+		logging.Warn(c.DBOptions.InfoLog, "Failed to get current time to populate creation_time property. Status: %v", err)
+	}
+	now := uint64(seconds)
+	oldest := j.mems[0].ApproximateOldestKeyTime()
+	j.meta.OldestAncesterTime = min(now, oldest)
+	j.meta.FileCreationTime = now
+	j.meta.Temperature = c.MutableCFOptions.DefaultWriteTemperature
+
+	args := &BuildTableArgs{
+		DBName: c.DBName, DBOptions: c.DBOptions, CFD: c.CFD, FileOptions: c.FileOptions, MutableCFOptions: c.MutableCFOptions,
+		Iter: iter, RangeTombstones: tombstones, Meta: &j.meta, Snapshots: c.Snapshots, Compression: c.OutputCompression,
+		Reason: rocksdb.TableFileCreationReasonFlush, EventLogger: c.EventLogger, JobID: c.JobID,
+		OldestKeyTime: oldest, CurrentTime: now, DBID: c.DBID, SessionID: c.SessionID, Priority: c.Priority,
+		Properties: &j.props, Stats: &j.stats, ReadOptions: &ro,
+	}
+	if err := BuildTable(args); err != nil {
+		return err
+	}
+	if j.stats.NumInputRecords != entries {
+		logging.Warn(c.DBOptions.InfoLog, "[%s] [JOB %d] Level-0 flush Expected %d entries in memtables, but read %d",
+			c.CFD.name, c.JobID, entries, j.stats.NumInputRecords)
+		if c.DBOptions.FlushVerifyMemtableCount {
+			return rocksdb.Corruptionf("Expected %d entries in memtables, but read %d", entries, j.stats.NumInputRecords)
+		}
+	}
+	return nil
+}
+
+// GetCompressionFlush is the compression of flushed tables.
+func GetCompressionFlush(io *options.ImmutableOptions, mo *options.MutableCFOptions) rocksdb.CompressionType {
+	if io.CompactionStyle == rocksdb.CompactionStyleUniversal && mo.CompactionOptionsUniversal.CompressionSizePercent >= 0 {
+		return rocksdb.NoCompression
+	}
+	if len(mo.CompressionPerLevel) > 0 {
+		return mo.CompressionPerLevel[0]
+	}
+	return mo.Compression
+}

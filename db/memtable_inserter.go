@@ -1,0 +1,278 @@
+// Port of db/write_batch.cc (MemTableInserter). Differs: prepared transactions
+// found in a WAL are refused until transactions are there; in-place updates and
+// merging at insertion come with their options.
+
+package db
+
+import (
+	"fmt"
+
+	"github.com/rocksdb-go/rocksdb/db/dbformat"
+	"github.com/rocksdb-go/rocksdb/db/memtable"
+	"github.com/rocksdb-go/rocksdb/db/writebatch"
+	"github.com/rocksdb-go/rocksdb/include/rocksdb"
+)
+
+// MemTableInserter puts a batch's entries into the memtables of their families.
+// It is a writebatch.Handler and may be reused by Reset. It is used by one
+// goroutine; several may insert side by side with Concurrent set.
+type MemTableInserter struct {
+	writebatch.HandlerBase
+
+	Families             *ColumnFamilySet
+	FlushScheduler       *FamilyScheduler
+	TrimHistoryScheduler *FamilyScheduler
+	// Sequence of the next entry.
+	Sequence rocksdb.SequenceNumber
+	// IgnoreMissingColumnFamilies skips entries of unknown families.
+	IgnoreMissingColumnFamilies bool
+	// RecoveringLogNumber is the WAL being replayed, 0 for a fresh write:
+	// families that have its data in SSTs skip it.
+	RecoveringLogNumber uint64
+	// Concurrent says that others insert at the same time.
+	Concurrent bool
+	// HasValidWrites is set once something was inserted.
+	HasValidWrites bool
+
+	cfd  *ColumnFamilyData // of the entry at hand
+	post []postInfo        // concurrent: counts to add at the end
+}
+
+type postInfo struct {
+	mem  *memtable.MemTable
+	info memtable.MemTablePostProcessInfo
+}
+
+// Reset prepares for another batch.
+func (m *MemTableInserter) Reset() {
+	m.HasValidWrites = false
+	m.cfd = nil
+	m.post = m.post[:0]
+}
+
+// Insert applies batch, whose first entry gets Sequence.
+func (m *MemTableInserter) Insert(batch *writebatch.WriteBatch) error {
+	return batch.Iterate(m)
+}
+
+// PostProcess adds the counts of concurrent inserts to the memtables.
+func (m *MemTableInserter) PostProcess() {
+	for i := range m.post {
+		m.post[i].mem.BatchPostProcess(&m.post[i].info)
+	}
+	m.post = m.post[:0]
+}
+
+// seekToFamily finds the entry's family; ok is false when the entry is to be
+// skipped.
+func (m *MemTableInserter) seekToFamily(id uint32) (ok bool, err error) {
+	if m.cfd == nil || m.cfd.id != id {
+		m.cfd = m.Families.GetColumnFamily(id)
+	}
+	if m.cfd == nil {
+		if m.IgnoreMissingColumnFamilies {
+			return false, nil
+		}
+		return false, rocksdb.InvalidArgument("Invalid column family specified in write batch")
+	}
+	if m.RecoveringLogNumber != 0 && m.RecoveringLogNumber < m.cfd.GetLogNumber() {
+		// The family's SSTs have this WAL's data already.
+		return false, nil
+	}
+	return true, nil
+}
+
+func (m *MemTableInserter) postInfoOf(mem *memtable.MemTable) *memtable.MemTablePostProcessInfo {
+	for i := range m.post {
+		if m.post[i].mem == mem {
+			return &m.post[i].info
+		}
+	}
+	m.post = append(m.post, postInfo{mem: mem})
+	return &m.post[len(m.post)-1].info
+}
+
+func (m *MemTableInserter) add(id uint32, t dbformat.ValueType, key, value []byte) error {
+	ok, err := m.seekToFamily(id)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		m.Sequence++
+		return nil
+	}
+	mem := m.cfd.mem
+	var post *memtable.MemTablePostProcessInfo
+	if m.Concurrent {
+		post = m.postInfoOf(mem)
+	}
+	if err := mem.Add(m.Sequence, t, key, value, m.Concurrent, post, nil); err != nil {
+		return err
+	}
+	m.HasValidWrites = true
+	m.Sequence++
+	m.checkMemtableFull(mem)
+	return nil
+}
+
+func (m *MemTableInserter) checkMemtableFull(mem *memtable.MemTable) {
+	if m.FlushScheduler != nil && mem.ShouldScheduleFlush() && mem.MarkFlushScheduled() {
+		m.FlushScheduler.ScheduleWork(m.cfd)
+	}
+	if m.TrimHistoryScheduler == nil {
+		return
+	}
+	limit := m.cfd.ioptions.MaxWriteBufferSizeToMaintain
+	imm := m.cfd.imm
+	if limit > 0 && imm.HasHistory() &&
+		mem.MemoryAllocatedBytes()+imm.MemoryAllocatedBytesExcludingLast() >= uint64(limit) &&
+		imm.TrimNeeded.CompareAndSwap(false, true) {
+		m.TrimHistoryScheduler.ScheduleWork(m.cfd)
+	}
+}
+
+// PutCF inserts a value.
+func (m *MemTableInserter) PutCF(id uint32, key, value []byte) error {
+	return m.add(id, dbformat.TypeValue, key, value)
+}
+
+// TimedPutCF inserts a value with the time it was written.
+func (m *MemTableInserter) TimedPutCF(id uint32, key, value []byte, writeTime uint64) error {
+	return rocksdb.NotSupported("timed puts in a write batch")
+}
+
+// PutEntityCF inserts a wide-column entity.
+func (m *MemTableInserter) PutEntityCF(id uint32, key, entity []byte) error {
+	return m.add(id, dbformat.TypeWideColumnEntity, key, entity)
+}
+
+// DeleteCF inserts a deletion.
+func (m *MemTableInserter) DeleteCF(id uint32, key []byte) error {
+	if ok, err := m.seekToFamily(id); err == nil && ok && m.cfd.icmp.TimestampSize() > 0 {
+		return m.add(id, dbformat.TypeDeletionWithTimestamp, key, nil)
+	}
+	return m.add(id, dbformat.TypeDeletion, key, nil)
+}
+
+// SingleDeleteCF inserts a single deletion.
+func (m *MemTableInserter) SingleDeleteCF(id uint32, key []byte) error {
+	return m.add(id, dbformat.TypeSingleDeletion, key, nil)
+}
+
+// DeleteRangeCF inserts a range tombstone. An empty range is nothing; a
+// backward one was refused before the WAL was written.
+func (m *MemTableInserter) DeleteRangeCF(id uint32, begin, end []byte) error {
+	ok, err := m.seekToFamily(id)
+	if err != nil {
+		return err
+	}
+	if ok {
+		c := m.cfd.icmp.CompareUserKey(begin, end)
+		if c > 0 && m.RecoveringLogNumber == 0 {
+			return rocksdb.InvalidArgument("end key comes before start key")
+		}
+		if c >= 0 {
+			m.Sequence++
+			return nil
+		}
+		if f := m.cfd.mutable.Load().TableFactory; f != nil && !f.IsDeleteRangeSupported() {
+			return rocksdb.NotSupported("CompactFiles and DeleteRange are not supported for table type " + f.Name())
+		}
+	}
+	return m.add(id, dbformat.TypeRangeDeletion, begin, end)
+}
+
+// MergeCF inserts a merge operand.
+func (m *MemTableInserter) MergeCF(id uint32, key, operand []byte) error {
+	return m.add(id, dbformat.TypeMerge, key, operand)
+}
+
+// PutBlobIndexCF inserts a blob's place.
+func (m *MemTableInserter) PutBlobIndexCF(id uint32, key, index []byte) error {
+	return m.add(id, dbformat.TypeBlobIndex, key, index)
+}
+
+func (m *MemTableInserter) transaction(what string) error {
+	return rocksdb.NotSupported(fmt.Sprintf("WAL %d holds a transaction record (%s); transactions are not built yet", m.RecoveringLogNumber, what))
+}
+
+// MarkBeginPrepare refuses.
+func (m *MemTableInserter) MarkBeginPrepare(bool) error { return m.transaction("begin prepare") }
+
+// MarkEndPrepare refuses.
+func (m *MemTableInserter) MarkEndPrepare([]byte) error { return m.transaction("end prepare") }
+
+// MarkNoop does nothing.
+func (m *MemTableInserter) MarkNoop(bool) error { return nil }
+
+// MarkCommit refuses.
+func (m *MemTableInserter) MarkCommit([]byte) error { return m.transaction("commit") }
+
+// MarkCommitWithTimestamp refuses.
+func (m *MemTableInserter) MarkCommitWithTimestamp([]byte, []byte) error {
+	return m.transaction("commit")
+}
+
+// MarkRollback refuses.
+func (m *MemTableInserter) MarkRollback([]byte) error { return m.transaction("rollback") }
+
+// BatchValidator checks, before the WAL is written, that a batch will go into
+// the memtables whole: a batch that fails half-way would leave the log and the
+// memtables in disagreement.
+type BatchValidator struct {
+	writebatch.HandlerBase
+	Families      *ColumnFamilySet
+	IgnoreMissing bool
+}
+
+func (v *BatchValidator) family(id uint32) (*ColumnFamilyData, error) {
+	cfd := v.Families.GetColumnFamily(id)
+	if cfd == nil && !v.IgnoreMissing {
+		return nil, rocksdb.InvalidArgument(fmt.Sprintf("Invalid column family specified in write batch: %d", id))
+	}
+	return cfd, nil
+}
+
+func (v *BatchValidator) check(id uint32) error {
+	_, err := v.family(id)
+	return err
+}
+
+// PutCF checks the family.
+func (v *BatchValidator) PutCF(id uint32, _, _ []byte) error { return v.check(id) }
+
+// PutEntityCF checks the family.
+func (v *BatchValidator) PutEntityCF(id uint32, _, _ []byte) error { return v.check(id) }
+
+// DeleteCF checks the family.
+func (v *BatchValidator) DeleteCF(id uint32, _ []byte) error { return v.check(id) }
+
+// SingleDeleteCF checks the family.
+func (v *BatchValidator) SingleDeleteCF(id uint32, _ []byte) error { return v.check(id) }
+
+// PutBlobIndexCF checks the family.
+func (v *BatchValidator) PutBlobIndexCF(id uint32, _, _ []byte) error { return v.check(id) }
+
+// MergeCF checks the family and its operator.
+func (v *BatchValidator) MergeCF(id uint32, _, _ []byte) error {
+	cfd, err := v.family(id)
+	if err == nil && cfd != nil && cfd.ioptions.MergeOperator == nil {
+		return rocksdb.NotSupported("Provide a merge_operator when opening DB")
+	}
+	return err
+}
+
+// DeleteRangeCF checks the family and the range.
+func (v *BatchValidator) DeleteRangeCF(id uint32, begin, end []byte) error {
+	cfd, err := v.family(id)
+	if err != nil || cfd == nil {
+		return err
+	}
+	if cfd.icmp.CompareUserKey(begin, end) > 0 {
+		return rocksdb.InvalidArgument("end key comes before start key")
+	}
+	return nil
+}
+
+// MarkNoop accepts.
+func (v *BatchValidator) MarkNoop(bool) error { return nil }
