@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
+	"github.com/rocksdb-go/rocksdb/test_util/syncpoint"
 	"github.com/rocksdb-go/rocksdb/util"
 )
 
@@ -96,6 +97,7 @@ func AppendRocksDBOptions(dst []byte, cfg *rocksdb.ConfigOptions, db *rocksdb.DB
 // PersistRocksDBOptions writes the OPTIONS file, syncs it, and reads it back to
 // compare.
 func PersistRocksDBOptions(cfg *rocksdb.ConfigOptions, db *rocksdb.DBOptions, cfNames []string, cfs []rocksdb.ColumnFamilyOptions, fileName string, fs rocksdb.FileSystem) (err error) {
+	syncpoint.Process("PersistRocksDBOptions:start")
 	content, err := AppendRocksDBOptions(nil, cfg, db, cfNames, cfs)
 	if err != nil {
 		return err
@@ -106,6 +108,7 @@ func PersistRocksDBOptions(cfg *rocksdb.ConfigOptions, db *rocksdb.DBOptions, cf
 	if err != nil {
 		return err
 	}
+	syncpoint.Process("PersistRocksDBOptions:create")
 	err = f.Append(content, nil)
 	if err == nil {
 		err = f.Fsync(nil)
@@ -113,6 +116,7 @@ func PersistRocksDBOptions(cfg *rocksdb.ConfigOptions, db *rocksdb.DBOptions, cf
 	if e := f.Close(nil); err == nil {
 		err = e
 	}
+	syncpoint.Process("PersistRocksDBOptions:written")
 	if err != nil {
 		return err
 	}
@@ -194,11 +198,21 @@ func (p *Parser) Parse(cfg *rocksdb.ConfigOptions, fileName string, fs rocksdb.F
 	if step == 0 {
 		step = defaultReadahead
 	}
-	data, err := readWholeFile(fs, fileName, max(step, minReadahead))
-	if err != nil {
-		return err
+	var io rocksdb.IOOptions
+	for {
+		data, err := readWholeFile(fs, fileName, max(step, minReadahead), &io)
+		if err != nil {
+			return err
+		}
+		err = p.ParseText(cfg, string(data))
+		code := rocksdb.CodeOf(err)
+		if code != rocksdb.CodeCorruption && code != rocksdb.CodeInvalidArgument || io.VerifyAndReconstructRead ||
+			!rocksdb.CheckFSFeatureSupport(fs, rocksdb.VerifyAndReconstructRead) {
+			return err
+		}
+		// The file system may have a better copy of a damaged file.
+		io.VerifyAndReconstructRead = true
 	}
-	return p.ParseText(cfg, string(data))
 }
 
 const (
@@ -207,7 +221,7 @@ const (
 )
 
 // readWholeFile reads in pieces of step bytes.
-func readWholeFile(fs rocksdb.FileSystem, name string, step uint64) ([]byte, error) {
+func readWholeFile(fs rocksdb.FileSystem, name string, step uint64, io *rocksdb.IOOptions) ([]byte, error) {
 	size, err := fs.GetFileSize(name, nil)
 	if err != nil {
 		return nil, err
@@ -223,7 +237,7 @@ func readWholeFile(fs rocksdb.FileSystem, name string, step uint64) ([]byte, err
 	data := make([]byte, 0, size)
 	scratch := make([]byte, min(step, size+1))
 	for uint64(len(data)) < size {
-		part, err := f.Read(len(scratch), nil, scratch)
+		part, err := f.Read(len(scratch), io, scratch)
 		if err != nil {
 			return nil, err
 		}

@@ -531,3 +531,33 @@ func TestOptionsParserTest_EscapeOptionString(t *testing.T) {
 	check(t, TrimAndRemoveComment("     A simple statement with a comment.  # like this :)", false), "A simple statement with a comment.")
 	check(t, TrimAndRemoveComment("Escape \\# and # comment together   .", false), "Escape \\# and")
 }
+
+// secondCopyFS gives damaged bytes until a read asks for another copy.
+type secondCopyFS struct{ rocksdb.FileSystem }
+
+func (fs secondCopyFS) SupportedOps() int64 { return 1 << rocksdb.VerifyAndReconstructRead }
+func (fs secondCopyFS) NewSequentialFile(name string, o *rocksdb.FileOptions) (rocksdb.FSSequentialFile, error) {
+	f, err := fs.FileSystem.NewSequentialFile(name, o)
+	return secondCopyFile{f}, err
+}
+
+type secondCopyFile struct{ rocksdb.FSSequentialFile }
+
+func (f secondCopyFile) Read(n int, o *rocksdb.IOOptions, scratch []byte) ([]byte, error) {
+	b, err := f.FSSequentialFile.Read(n, o, scratch)
+	if !o.VerifyAndReconstructRead && len(b) > 0 {
+		copy(b, "[Nonsense]")
+	}
+	return b, err
+}
+
+func TestDamagedOptionsFileIsReadFromAnotherCopy(t *testing.T) {
+	fs, name := fileIn(t)
+	cfg := testConfig()
+	db, cf := randomDB(9), rocksdb.DefaultColumnFamilyOptions()
+	noError(t, PersistRocksDBOptions(cfg, &db, []string{"default"}, []rocksdb.ColumnFamilyOptions{cf}, name, fs))
+	p := NewParser()
+	noError(t, p.Parse(cfg, name, secondCopyFS{fs}))
+	noError(t, VerifyDBOptions(cfg, &db, p.DBOptions(), p.DBOptMap()))
+	wantError(t, p.Parse(cfg, name+"x", fs))
+}
