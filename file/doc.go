@@ -19,9 +19,9 @@
 //     memory; a writer writes its last page again, padded, until it is full, and
 //     cuts the file when it is closed.
 //
-// Locks: SstFileManagerImpl.mu and DeleteScheduler.mu are never held together;
-// DeleteScheduler.fileMoveMu is outside DeleteScheduler.mu. No lock is held
-// while a rate limiter waits.
+// Locks: DeleteScheduler.fileMoveMu before SstFileManagerImpl.mu, which is
+// never held together with DeleteScheduler.mu. No lock is held while a rate
+// limiter waits or a database recovers.
 //
 // Read writable_file_writer.go first.
 package file
