@@ -7,7 +7,7 @@ package uniqueid
 import (
 	"encoding/binary"
 	"encoding/hex"
-	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
@@ -203,6 +203,13 @@ func UniqueIdToHumanString(id string) string {
 
 // InternalUniqueIdToHumanString formats an internal id, visibly otherwise than
 // an external one.
-func InternalUniqueIdToHumanString(id UniqueId64x2) string {
-	return fmt.Sprintf("{%d,%d}", id[0], id[1])
+func InternalUniqueIdToHumanString[T UniqueId64x2 | UniqueId64x3](id T) string {
+	s := []byte{'{'}
+	for i := 0; i < len(id); i++ {
+		if i > 0 {
+			s = append(s, ',')
+		}
+		s = strconv.AppendUint(s, id[i], 10)
+	}
+	return string(append(s, '}'))
 }
