@@ -109,9 +109,15 @@ func (l *InlineSkipList) findLessThan(k *searchKey) node {
 	var notBefore node
 	for level := int(l.maxHeight.Load()) - 1; level >= 0; level-- {
 		n := next(x, level)
-		for n != notBefore && n != nil && k.after(n) {
-			x = n
-			n = next(x, level)
+		for n != notBefore && n != nil {
+			if level > 0 {
+				k.touch(x, level-1)
+			}
+			nn := next(n, level)
+			if !k.after(n) {
+				break
+			}
+			x, n = n, nn
 		}
 		notBefore = n
 	}

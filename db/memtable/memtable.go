@@ -130,6 +130,7 @@ type MemTable struct {
 	ingestSeqnoBarrier atomic.Uint64
 	minPrepLog         atomic.Uint64
 	oldestKeyTime      atomic.Uint64
+	numHints           atomic.Int64   // in insertHints, which is the writer's alone
 	newestUDT          unsafe.Pointer // into the arena; atomic
 	flushState         atomic.Int32
 	markedForFlush     atomic.Bool
@@ -226,7 +227,7 @@ func (m *MemTable) Free() {
 // ApproximateMemoryUsage is the memory in use, in bytes.
 func (m *MemTable) ApproximateMemoryUsage() uint64 {
 	n := uint64(m.arena.ApproximateMemoryUsage() + m.table.ApproximateMemoryUsage() +
-		len(m.insertHints)*int(unsafe.Sizeof(rep.Splice{})))
+		int(m.numHints.Load())*int(unsafe.Sizeof(rep.Splice{})))
 	m.approximateMemory.Store(n)
 	return n
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/rocksdb-go/rocksdb/db/rangedel"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
 	rep "github.com/rocksdb-go/rocksdb/memtable"
+	"github.com/rocksdb-go/rocksdb/test_util/syncpoint"
 )
 
 // MemTablePostProcessInfo gathers one writer's counters over a batch of
@@ -79,6 +80,9 @@ func (m *MemTable) Add(seq rocksdb.SequenceNumber, t dbformat.ValueType, key, va
 	}
 	m.updateOldestKeyTime()
 	m.count(t, uint64(size), info)
+	if syncpoint.Enabled {
+		syncpoint.ProcessArg("MemTable::Add:BeforeReturn:Encoded", buf[:size-protection])
+	}
 	return nil
 }
 
@@ -105,6 +109,7 @@ func (m *MemTable) insert(entry rep.KeyHandle, rangeDel, concurrent bool, hint *
 			if h == nil {
 				h = &rep.Splice{}
 				m.insertHints[string(prefix)] = h
+				m.numHints.Add(1)
 			}
 			return m.table.InsertWithHint(entry, h)
 		}
@@ -232,6 +237,9 @@ func (c *mergeCounter) VisitEntry(_ int, entry rep.KeyHandle) bool {
 func (m *MemTable) AddLogicallyRedundantRangeTombstone(seq rocksdb.SequenceNumber, start, end []byte, ingestLock *sync.RWMutex) bool {
 	if m.isImmutable.Load() {
 		return false
+	}
+	if syncpoint.Enabled {
+		syncpoint.ProcessArg("MemTable::AddLogicallyRedundantRangeTombstone:AddRange", [2][]byte{start, end})
 	}
 	m.immutable.RLock()
 	defer m.immutable.RUnlock()

@@ -18,6 +18,7 @@ import (
 	rep "github.com/rocksdb-go/rocksdb/memtable"
 	"github.com/rocksdb-go/rocksdb/monitoring"
 	"github.com/rocksdb-go/rocksdb/table"
+	"github.com/rocksdb-go/rocksdb/test_util/syncpoint"
 )
 
 // LookupState is a point lookup over memtables, newest first. Set the first
@@ -216,6 +217,9 @@ func (s *LookupState) VisitEntry(_ int, entry rep.KeyHandle) bool {
 	user := dbformat.ExtractUserKey(ikey)
 	if !m.sameUserKey(user, s.user) {
 		return false
+	}
+	if syncpoint.Enabled {
+		syncpoint.ProcessArg("Memtable::SaveValue:Found:entry", entry)
 	}
 	if m.opts.InplaceUpdateSupport {
 		lock := m.inplaceLock(s.user)

@@ -1,6 +1,6 @@
-// Port of include/rocksdb/memtablerep.h. Differs: an entry is named by a
-// KeyHandle, its place in the memtable's arena, instead of by an address, and
-// the arena is part of the rep. A rep's own node layout stays its secret.
+// Port of include/rocksdb/memtablerep.h. Differs: only what options need to
+// know of a factory. Containers themselves work on arena memory and are an
+// interface of package memtable, whose factories are the ones to use here.
 
 package rocksdb
 
