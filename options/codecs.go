@@ -90,7 +90,16 @@ func (c *tableFactoryParser) Parse(cfg *rocksdb.ConfigOptions, name, value strin
 	case "plain_table_factory":
 		next, err = c.modify(cfg, *p, rocksdb.PlainTableName, name, value)
 	case "table_factory", idPropName:
-		return c.customCodec.Parse(cfg, name, value, addr)
+		// The object there is gives way even to one that cannot be made.
+		next, set, err := loadObject(cfg, c.kind, value, *p)
+		if err == nil && !set {
+			id, _ := optionsMap(value, "")
+			next = missingTableFactory{id}
+		}
+		if err == nil {
+			*p = next
+		}
+		return err
 	default:
 		if *p == nil {
 			if next, err = c.create(cfg, c.nilName); err != nil {

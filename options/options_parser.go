@@ -389,10 +389,10 @@ func (p *Parser) endSection(cfg *rocksdb.ConfigOptions, section OptionSection, t
 		if cf == nil {
 			return rocksdb.InvalidArgument("The specified column family must be defined before the TableOptions section:", argument)
 		}
-		cf.TableFactory = nil
-		tf, err := CreateFromString[rocksdb.TableFactory](cfg, tableFactoryCodec.kind,
-			title[len(sectionTitles[OptionSectionTableOptions]):])
+		name := title[len(sectionTitles[OptionSectionTableOptions]):]
+		tf, err := CreateFromString[rocksdb.TableFactory](cfg, tableFactoryCodec.kind, name)
 		if err != nil || tf == nil {
+			cf.TableFactory = missingTableFactory{name}
 			return nil
 		}
 		cf.TableFactory = tf

@@ -561,3 +561,143 @@ func TestDamagedOptionsFileIsReadFromAnotherCopy(t *testing.T) {
 	noError(t, VerifyDBOptions(cfg, &db, p.DBOptions(), p.DBOptMap()))
 	wantError(t, p.Parse(cfg, name+"x", fs))
 }
+
+// Public reports about options; the numbers are of facebook/rocksdb.
+
+// sections gives an OPTIONS file of a version with an extra line in one section.
+func sections(t *testing.T, version, section, line string) string {
+	t.Helper()
+	db, cf := rocksdb.DefaultDBOptions(), rocksdb.DefaultColumnFamilyOptions()
+	b, err := AppendRocksDBOptions(nil, testConfig(), &db, []string{"default"}, []rocksdb.ColumnFamilyOptions{cf})
+	noError(t, err)
+	text := strings.Replace(string(b), "rocksdb_version=11.8.1", "rocksdb_version="+version, 1)
+	return strings.Replace(text, section+"\n", section+"\n  "+line+"\n", 1)
+}
+
+// 3527: unknown options are forgiven in files of later versions only.
+func TestUnknownOptionsAreForgivenInLaterFilesOnly(t *testing.T) {
+	for version, forgiven := range map[string]bool{
+		"9.0.0": false, "11.8.0": false, "11.8.1": false, "11.8.2": true, "11.9.0": true, "12.0.0": true,
+	} {
+		for _, section := range []string{"[DBOptions]", "[CFOptions \"default\"]", "[TableOptions/BlockBasedTable \"default\"]"} {
+			text := sections(t, version, section, "no_such_option=5")
+			for _, ignore := range []bool{false, true} {
+				cfg := testConfig()
+				cfg.IgnoreUnknownOptions = ignore
+				err := NewParser().ParseText(cfg, text)
+				if ignore && forgiven {
+					noError(t, err)
+					continue
+				}
+				wantInvalid(t, err)
+				check(t, strings.Contains(err.Error(), "Extra option not recognized: no_such_option"), true)
+			}
+		}
+	}
+}
+
+// 10094: an unknown table factory is an error or stays missing; it never
+// becomes the default one.
+func TestUnknownTableFactoryIsNotTheDefault(t *testing.T) {
+	file := sections(t, "11.8.1", "[DBOptions]", "")
+	named := strings.Replace(file, "table_factory=BlockBasedTable", "table_factory=NoSuchTable", 1)
+	renamed := strings.Replace(named, "TableOptions/BlockBasedTable", "TableOptions/NoSuchTable", 1)
+	removed, _, _ := strings.Cut(named, "[TableOptions/")
+	for i, text := range []string{named, renamed, removed} {
+		strict := testConfig()
+		strict.IgnoreUnsupportedOptions = false
+		err := NewParser().ParseText(strict, text)
+		wantInvalid(t, err)
+		check(t, strings.Contains(err.Error(), "Could not load TableFactory: NoSuchTable"), true)
+
+		p := NewParser()
+		noError(t, p.ParseText(testConfig(), text))
+		cf := p.GetCFOptions("default")
+		missing := i > 0
+		check(t, IsMissingTableFactory(cf.TableFactory), missing)
+		err = ValidateOptions(p.DBOptions(), cf)
+		if !missing {
+			noError(t, err)
+			continue
+		}
+		check(t, rocksdb.IsNotFound(err), true)
+		check(t, cf.TableFactory.Name(), "NoSuchTable")
+	}
+}
+
+// 14811: the old spelling of a name is read and not written.
+func TestOldSpellingIsRead(t *testing.T) {
+	text := strings.Replace(sections(t, "11.8.1", "[DBOptions]", ""),
+		"memtable_verify_per_key_checksum_on_seek=false", "memtable_veirfy_per_key_checksum_on_seek=true", 1)
+	p := NewParser()
+	noError(t, p.ParseText(testConfig(), text))
+	check(t, p.CFOptions()[0].MemtableVerifyPerKeyChecksumOnSeek, true)
+	b, err := AppendRocksDBOptions(nil, testConfig(), p.DBOptions(), p.CFNames(), p.CFOptions())
+	noError(t, err)
+	check(t, strings.Contains(string(b), "memtable_verify_per_key_checksum_on_seek=true"), true)
+	check(t, strings.Contains(string(b), "veirfy"), false)
+	m := NewMutableCFOptions(&p.CFOptions()[0])
+	m, err = GetMutableOptionsFromStrings(m, map[string]string{"memtable_veirfy_per_key_checksum_on_seek": "false"}, nil)
+	noError(t, err)
+	check(t, m.MemtableVerifyPerKeyChecksumOnSeek, false)
+}
+
+// 13038: each option that is changed alone keeps its value, and no other
+// changes.
+func TestEachOptionChangesAlone(t *testing.T) {
+	cfg := testConfig()
+	flip := func(v string) string {
+		switch v {
+		case "true":
+			return "false"
+		case "false":
+			return "true"
+		}
+		if n, err := util.ParseUint64(v); err == nil && !strings.ContainsAny(v, "-.:{") {
+			return fmt.Sprint(n%1000 + 3)
+		}
+		return ""
+	}
+	count := func(whole string, set func(text string) string) int {
+		changed := 0
+		m := mustMap(t, whole)
+		for name, value := range m {
+			v := flip(value)
+			if v == "" {
+				continue
+			}
+			changed++
+			got := mustMap(t, set(name+"="+v))
+			for other, want := range m {
+				if other == name {
+					want = v
+				}
+				if got[other] != want {
+					t.Errorf("after %s=%s: %s is %s, want %s", name, v, other, got[other], want)
+				}
+			}
+		}
+		return changed
+	}
+	db, cf := rocksdb.DefaultDBOptions(), rocksdb.DefaultColumnFamilyOptions()
+	whole, err := GetStringFromDBOptions(cfg, &db)
+	noError(t, err)
+	n := count(whole, func(text string) string {
+		o, err := GetDBOptionsFromString(cfg, &db, text)
+		noError(t, err)
+		s, err := GetStringFromDBOptions(cfg, &o)
+		noError(t, err)
+		return s
+	})
+	check(t, n >= 85, true)
+	whole, err = GetStringFromColumnFamilyOptions(cfg, &cf)
+	noError(t, err)
+	n = count(whole, func(text string) string {
+		o, err := GetColumnFamilyOptionsFromString(cfg, &cf, text)
+		noError(t, err)
+		s, err := GetStringFromColumnFamilyOptions(cfg, &o)
+		noError(t, err)
+		return s
+	})
+	check(t, n >= 55, true)
+}
