@@ -1,0 +1,345 @@
+// Port of db/compaction/compaction_job.{h,cc}. Differs: parts run as goroutines;
+// there are no outputs on a proximal level, no blob files, no resuming and no
+// remote compaction yet.
+
+package job
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/rocksdb-go/rocksdb/db"
+	"github.com/rocksdb-go/rocksdb/db/compaction"
+	"github.com/rocksdb-go/rocksdb/db/dbformat"
+	"github.com/rocksdb-go/rocksdb/db/seqnotime"
+	"github.com/rocksdb-go/rocksdb/include/rocksdb"
+	"github.com/rocksdb-go/rocksdb/logging"
+	"github.com/rocksdb-go/rocksdb/monitoring"
+	"github.com/rocksdb-go/rocksdb/options"
+	"github.com/rocksdb-go/rocksdb/test_util/syncpoint"
+)
+
+// Config is what a compaction works with. What says so is optional.
+type Config struct {
+	JobID            int
+	Compaction       *compaction.Compaction // after FinalizeInputInfo
+	CFD              *db.ColumnFamilyData
+	DBName           string
+	DBOptions        *options.ImmutableDBOptions
+	MutableDBOptions *options.MutableDBOptions
+	FileOptions      rocksdb.FileOptions // of the outputs
+	VersionSet       *db.VersionSet
+	Mutex            *sync.Mutex
+	ShuttingDown     *atomic.Bool
+	// ManualPaused above 0 ends manual compactions (optional), ManualCanceled
+	// this one (optional), Aborted above 0 any compaction (optional).
+	ManualPaused    *atomic.Int32
+	ManualCanceled  *atomic.Bool
+	Aborted         *atomic.Int32
+	LogBuffer       *logging.LogBuffer
+	DBDirectory     rocksdb.FSDirectory
+	OutputDirectory rocksdb.FSDirectory
+	Statistics      rocksdb.Statistics
+	ErrorHandler    *db.ErrorHandler // optional
+	// Snapshots in rising order.
+	Snapshots                     []rocksdb.SequenceNumber
+	EarliestWriteConflictSnapshot rocksdb.SequenceNumber
+	// JobSnapshot is for SnapshotChecker (optional).
+	JobSnapshot     rocksdb.SequenceNumber
+	SnapshotChecker dbformat.SnapshotChecker
+	EventLogger     *logging.EventLogger
+	DBID, SessionID string
+	Priority        rocksdb.IOPriority
+	Env             rocksdb.Env
+	// ReserveThreads asks for up to n more goroutines at the expense of other
+	// compactions and gives how many there are; ReleaseThreads gives them back.
+	// Optional, both or none; called with the mutex held.
+	ReserveThreads func(n int) int
+	ReleaseThreads func(n int)
+}
+
+// CompactionJob is one compaction at work. The order of calls is Prepare, Run,
+// Install.
+type CompactionJob struct {
+	Config
+	c     *compaction.Compaction
+	io    *options.ImmutableOptions
+	mo    *options.MutableCFOptions
+	icmp  *dbformat.InternalKeyComparator
+	parts []*subcompactionState
+
+	writeHint          rocksdb.WriteLifeTimeHint
+	earliestSnapshot   rocksdb.SequenceNumber
+	fullHistoryTSLow   []byte // nil keeps all history
+	mapping            *seqnotime.SeqnoToTimeMapping
+	preserveSeqnoAfter rocksdb.SequenceNumber
+	reservedThreads    int
+	unsupported        error // found by Prepare, told by Run
+
+	status   error
+	stats    jobStats
+	jobStats rocksdb.CompactionJobStats
+}
+
+// jobStats adds to db.CompactionStats what only the job's lines show.
+type jobStats struct {
+	db.CompactionStats
+	numFilteredInputFilesInNonOutputLevels int
+	numFilteredInputFilesInOutputLevel     int
+	bytesSkippedNonOutputLevels            uint64
+	bytesSkippedOutputLevel                uint64
+	bytesWrittenPreComp                    uint64
+}
+
+// NewCompactionJob makes a job. The database's mutex is held.
+func NewCompactionJob(cfg *Config) *CompactionJob {
+	j := &CompactionJob{Config: *cfg, c: cfg.Compaction, jobStats: rocksdb.NewCompactionJobStats()}
+	j.io, j.mo, j.icmp = j.c.ImmutableOptions(), j.c.MutableCFOptions(), j.c.Comparator()
+	j.stats.CompactionStats = db.CompactionStats{Reason: j.c.CompactionReason(), Count: 1}
+	j.earliestSnapshot = dbformat.MaxSequenceNumber
+	if len(j.Snapshots) > 0 {
+		j.earliestSnapshot = j.Snapshots[0]
+	}
+	if low := j.c.CF().FullHistoryTSLow; len(low) > 0 {
+		j.fullHistoryTSLow = append([]byte(nil), low...)
+	}
+	j.jobStats.IsManualCompaction = j.c.IsManualCompaction()
+	j.jobStats.IsFullCompaction = j.c.IsFullCompaction()
+	for i := range j.c.NumInputLevels() {
+		j.jobStats.NumInputFiles += j.c.InputLevelFiles(i).NumFiles()
+	}
+	j.jobStats.TotalInputBytes = j.c.CalculateTotalInputSize()
+	return j
+}
+
+// Stats are the job's figures, complete after Run.
+func (j *CompactionJob) Stats() *rocksdb.CompactionJobStats { return &j.jobStats }
+
+// Prepare splits the work into parts. The database's mutex is held; it is
+// released while index blocks are read.
+func (j *CompactionJob) Prepare() {
+	switch {
+	case j.c.NeedsProximalLevel():
+		j.unsupported = rocksdb.NotSupported("preclude_last_level_data_seconds")
+	case j.DBOptions.CompactionService != nil:
+		j.unsupported = rocksdb.NotSupported("compaction_service")
+	case j.c.TrimTS() != "":
+		j.unsupported = rocksdb.NotSupported("trimming history in a compaction")
+	}
+	j.writeHint = j.c.InputVersion().StorageInfo().CalculateSSTWriteHint(j.c.OutputLevel(), j.DBOptions.CalculateSstWriteLifetimeHintSet)
+	var boundaries [][]byte
+	if j.unsupported == nil && j.c.ShouldFormSubcompactions() {
+		start := j.DBOptions.Clock.NowMicros()
+		boundaries = j.genSubcompactionBoundaries()
+		monitoring.RecordTimeToHistogram(j.Statistics, rocksdb.HistSubcompactionSetupTime, j.DBOptions.Clock.NowMicros()-start)
+	}
+	var begin []byte
+	for i, b := range boundaries {
+		j.parts = append(j.parts, newSubcompactionState(j.c, begin, b, i))
+		begin = b
+	}
+	j.parts = append(j.parts, newSubcompactionState(j.c, begin, nil, len(boundaries)))
+	if len(boundaries) > 0 {
+		monitoring.RecordInHistogram(j.Statistics, rocksdb.HistNumSubcompactionsScheduled, uint64(len(j.parts)))
+	}
+	j.prepareTimes()
+}
+
+// prepareTimes gathers what the inputs know of write times, and from which
+// sequence number on these have to be kept.
+func (j *CompactionJob) prepareTimes() {
+	j.mapping = seqnotime.NewSeqnoToTimeMapping()
+	preserveMin := dbformat.MaxSequenceNumber
+	if span := max(j.mo.PreserveInternalTimeSeconds, j.mo.PrecludeLastLevelDataSeconds); span > 0 {
+		ro := rocksdb.DefaultReadOptions()
+		ro.IOActivity = rocksdb.IOActivityCompaction
+		j.mapping.SetMaxTimeSpan(span)
+		for i := range j.c.NumInputLevels() {
+			for _, f := range j.c.InputFiles(i) {
+				p, err := j.c.InputVersion().GetTableProperties(&ro, f, "")
+				if err == nil {
+					err = j.mapping.DecodeFrom([]byte(p.SeqnoToTimeMapping))
+				}
+				if err != nil {
+					logging.Warn(j.DBOptions.InfoLog, "Problem reading or processing seqno-to-time mapping: %s", err.Error())
+				}
+			}
+		}
+		if now, err := j.DBOptions.Clock.GetCurrentTime(); err != nil {
+			logging.Warn(j.DBOptions.InfoLog, "Failed to get current time in compaction: Status: %s", err.Error())
+			preserveMin = 0
+			j.mapping.Enforce(0)
+		} else {
+			j.mapping.Enforce(uint64(now))
+			preserveMin, _ = j.mapping.GetCurrentTieringCutoffSeqnos(uint64(now), j.mo.PreserveInternalTimeSeconds,
+				j.mo.PrecludeLastLevelDataSeconds, preserveMin, dbformat.MaxSequenceNumber)
+		}
+		// Only now: less would make the answers above worse, and each output
+		// has its own limit.
+		j.mapping.SetCapacity(seqnotime.MaxSeqnoToTimeEntries)
+	}
+	j.preserveSeqnoAfter = min(max(preserveMin, 1)-1, j.earliestSnapshot)
+}
+
+// Run reads the inputs and writes the outputs, without the database's mutex.
+func (j *CompactionJob) Run() error {
+	syncpoint.Process("CompactionJob::Run():Start")
+	if j.LogBuffer != nil {
+		j.LogBuffer.FlushBufferToLog()
+	}
+	j.logCompaction()
+	start := j.DBOptions.Clock.NowMicros()
+	if j.unsupported != nil {
+		j.status = j.unsupported
+		return j.status
+	}
+	j.runSubcompactions()
+	j.updateTimingStats(start)
+	syncpoint.Process("CompactionJob::Run:BeforeVerify")
+
+	err := j.firstError()
+	if isAbortedOrPaused(err) {
+		j.cleanupAbortedSubcompactions()
+	}
+	if err == nil && j.OutputDirectory != nil {
+		err = j.OutputDirectory.FsyncWithDirOptions(&rocksdb.IOOptions{}, rocksdb.DirFsyncOptions{Reason: rocksdb.DirFsyncNewFileSynced})
+	}
+	if err == nil {
+		err = j.verifyOutputFiles()
+	}
+	syncpoint.ProcessArg("CompactionJob::Run():AfterVerifyOutputFiles", &err)
+	if err == nil {
+		for _, s := range j.parts {
+			for i := range s.outputs.outputs {
+				j.c.SetOutputTableProperties(s.outputs.outputs[i].path, s.outputs.outputs[i].properties)
+			}
+		}
+	}
+	j.aggregateStats()
+	rangeDels, exact := j.updateStatsFromInputFiles()
+	if err == nil {
+		err = j.verifyRecordCounts(rangeDels, exact)
+	}
+	j.finalizeStats(err, rangeDels, exact)
+	syncpoint.Process("CompactionJob::Run():End")
+	j.status = err
+	syncpoint.ProcessArg("CompactionJob::Run():EndStatusSet", &err)
+	return err
+}
+
+func isAbortedOrPaused(err error) bool {
+	if rocksdb.CodeOf(err) != rocksdb.CodeIncomplete || err == nil {
+		return false
+	}
+	s := rocksdb.AsStatus(err)
+	return s.SubCode == rocksdb.SubCodeCompactionAborted || s.SubCode == rocksdb.SubCodeManualCompactionPaused
+}
+
+func (j *CompactionJob) firstError() error {
+	for _, s := range j.parts {
+		if s.status != nil {
+			return s.status
+		}
+	}
+	return nil
+}
+
+func (j *CompactionJob) runSubcompactions() {
+	syncpoint.Process("CompactionJob::RunSubcompactions:BeforeStart")
+	j.c.GetOrInitInputTableProperties()
+	var wg sync.WaitGroup
+	for _, s := range j.parts[1:] {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			j.processKeyValueCompaction(s)
+		}()
+	}
+	j.processKeyValueCompaction(j.parts[0])
+	wg.Wait()
+	for _, s := range j.parts {
+		s.outputs.removeLastEmptyOutput()
+	}
+	if j.reservedThreads > 0 {
+		j.Mutex.Lock()
+		j.shrinkSubcompactionResources(j.reservedThreads)
+		j.Mutex.Unlock()
+	}
+	syncpoint.Process("CompactionJob::ReleaseSubcompactionResources")
+}
+
+// cleanupAbortedSubcompactions deletes what the parts wrote.
+func (j *CompactionJob) cleanupAbortedSubcompactions() {
+	deleted, failed := 0, 0
+	var first error
+	for _, s := range j.parts {
+		if s.status == nil {
+			s.status = rocksdb.WithSubCode(rocksdb.CodeIncomplete, rocksdb.SubCodeCompactionAborted)
+		}
+		s.cleanup(j.CFD.TableCache().Cache(), s.status)
+		for _, path := range s.outputs.paths {
+			err := j.DBOptions.FS.DeleteFile(path, &rocksdb.IOOptions{})
+			switch {
+			case err == nil:
+				deleted++
+			case !rocksdb.IsNotFound(err) && !rocksdb.IsPathNotFound(err):
+				failed++
+				if first == nil {
+					first = err
+				}
+			}
+		}
+		s.outputs.outputs, s.outputs.paths = nil, nil
+	}
+	monitoring.RecordTick(j.Statistics, rocksdb.CompactionAborted, 1)
+	logging.Info(j.DBOptions.InfoLog, "[%s] [JOB %d] Compaction aborted: deleted %d SST files and %d blob files",
+		j.CFD.GetName(), j.JobID, deleted, 0)
+	if first != nil {
+		logging.Error(j.DBOptions.InfoLog, "[%s] [JOB %d] Cleanup completed with %d file deletion errors. First error: %s",
+			j.CFD.GetName(), j.JobID, failed, first.Error())
+	}
+}
+
+// Install makes the outputs of a Run that gave runErr current; after an error it
+// only cleans up. released is called, with the mutex held, once the version edit
+// is written or has failed, and before the new version is installed: it releases
+// the input files. The database's mutex is held.
+func (j *CompactionJob) Install(runErr error, released func(error)) error {
+	err := runErr
+	if err == nil {
+		err = j.status
+	}
+	j.CFD.InternalStats().AddCompactionStats(j.c.OutputLevel(), &j.stats.CompactionStats)
+	if err == nil {
+		err = j.installCompactionResults(released)
+	}
+	j.logFinished(err)
+	j.status = err
+	for _, s := range j.parts {
+		s.cleanup(j.CFD.TableCache().Cache(), err)
+	}
+	return err
+}
+
+func (j *CompactionJob) installCompactionResults(released func(error)) error {
+	logging.ToBuffer(j.LogBuffer, "[%s] [JOB %d] Compacted %s => %d bytes", j.CFD.GetName(), j.JobID, j.c.InputLevelSummary(), j.stats.BytesWritten)
+	edit := j.c.Edit()
+	j.c.AddInputDeletions(edit)
+	for _, s := range j.parts {
+		for i := range s.outputs.outputs {
+			edit.AddFile(j.c.OutputLevel(), s.outputs.outputs[i].meta)
+		}
+	}
+	reason := j.c.CompactionReason()
+	if level := j.c.StartLevel(); level > 0 && j.io.CompactionPri == rocksdb.RoundRobin &&
+		(reason == rocksdb.CompactionReasonLevelMaxLevelSize || reason == rocksdb.CompactionReasonRoundRobinTtl) {
+		edit.AddCompactCursor(level, j.c.InputVersion().StorageInfo().GetNextCompactCursor(level, j.c.NumInputFiles(0)))
+	}
+	var err error
+	syncpoint.ProcessArg("CompactionJob::InstallCompactionResults:BeforeLogAndApply", &err)
+	if err != nil {
+		return err
+	}
+	return j.VersionSet.LogAndApply(&db.LogAndApplyRequest{CFD: j.CFD, Edits: edits(edit), Mutex: j.Mutex,
+		DBDirectory: j.DBDirectory, ManifestWritten: released})
+}
