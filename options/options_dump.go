@@ -8,6 +8,7 @@ import (
 
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
 	"github.com/rocksdb-go/rocksdb/util"
+	"github.com/rocksdb-go/rocksdb/util/compression"
 )
 
 // dumper writes lines of options.
@@ -62,23 +63,7 @@ func idOr(c rocksdb.Customizable, none string) string {
 	return objectID(c)
 }
 
-func compressionName(t rocksdb.CompressionType) string {
-	if s, ok := compressionDisplayNames[t]; ok {
-		return s
-	}
-	if t >= rocksdb.FirstCustomCompression && t <= rocksdb.LastCustomCompression {
-		return fmt.Sprintf("Custom%02X", uint8(t))
-	}
-	return fmt.Sprintf("Reserved%02X", uint8(t))
-}
-
-var compressionDisplayNames = map[rocksdb.CompressionType]string{
-	rocksdb.NoCompression: "NoCompression", rocksdb.SnappyCompression: "Snappy",
-	rocksdb.ZlibCompression: "Zlib", rocksdb.BZip2Compression: "BZip2",
-	rocksdb.LZ4Compression: "LZ4", rocksdb.LZ4HCCompression: "LZ4HC",
-	rocksdb.XpressCompression: "Xpress", rocksdb.ZSTD: "ZSTD",
-	rocksdb.DisableCompressionOption: "DisableOption",
-}
+func compressionName(t rocksdb.CompressionType) string { return compression.CompressionTypeToString(t) }
 
 func prepopulateText(p rocksdb.PrepopulateBlobCache, otherwise string) string {
 	if p == rocksdb.PrepopulateBlobCacheFlushOnly {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
 	"github.com/rocksdb-go/rocksdb/util"
+	"github.com/rocksdb-go/rocksdb/utilities/registry"
 )
 
 // wantAllFields checks that each field of the struct at base has a row, those
@@ -118,6 +119,42 @@ func TestOptionsSettableTest_TablePropertiesAllFieldsSettable(t *testing.T) {
 	check(t, got.NumDataBlocks, 123)
 	check(t, got.UserCollectedProperties["user_key"], "user_value")
 	check(t, got.ReadableProperties["readable_key"], "readable_value")
+}
+
+// namedManager names two custom types.
+type namedManager struct{ rocksdb.CompressionManager }
+
+func (namedManager) CompressionTypeToString(t rocksdb.CompressionType) string {
+	return map[rocksdb.CompressionType]string{0x8A: "CustomAlpha", 0x8B: "CustomBeta"}[t]
+}
+func (m namedManager) FindCompatibleCompressionManager(name string) rocksdb.CompressionManager {
+	if name == "Named" {
+		return m
+	}
+	return nil
+}
+
+// As DBTablePropertiesTest.ParseCompressionNameForDisplay.
+func TestParseCompressionNameForDisplay(t *testing.T) {
+	cfg := testConfig()
+	for name, want := range map[string]string{
+		"": "NoCompression", "ZSTD": "ZSTD", "Snappy": "Snappy", "kZSTD": "kZSTD", "kSnappyCompression": "kSnappyCompression",
+		"zstd;07;": "ZSTD", "BuiltinV2;07;": "ZSTD", ";07;": "ZSTD", "custom_mgr;07;extra;": "ZSTD", "lz4;04;": "LZ4",
+		"test;7f;": "Reserved7F", "test;8a;": "Custom8A", "test;0407;": "LZ4,ZSTD", "test;0704;": "ZSTD,LZ4", "test;0007;": "ZSTD",
+		"test;00;": "NoCompression", "test;01;": "Snappy", "test;02;": "Zlib", "test;03;": "BZip2", "test;05;": "LZ4HC",
+		"test;06;": "Xpress", "test;08;": "Reserved08", "test;80;": "Custom80", "test;FE;": "CustomFE", "test;FF;": "NoCompression",
+		"BuiltinV2;;": "NoCompression", "test;;": "NoCompression", "test;07;extra;fields;": "ZSTD",
+		"only_one;": "Unknown", "bad;0;": "Unknown", "bad;0G;": "Unknown",
+	} {
+		if got := ParseCompressionNameForDisplay(cfg, name, nil); got != want {
+			t.Errorf("%q: got %s, want %s", name, got, want)
+		}
+	}
+	check(t, ParseCompressionNameForDisplay(cfg, "Named;8A048B;", namedManager{}), "CustomAlpha,LZ4,CustomBeta")
+	check(t, ParseCompressionNameForDisplay(cfg, "other;8A;", namedManager{}), "Custom8A")
+	cfg.Registry.(*registry.Registry).AddNewLibrary("named").AddFactory(registry.KindCompressionManager, "Named",
+		func(*rocksdb.ConfigOptions, string) (any, error) { return namedManager{}, nil })
+	check(t, ParseCompressionNameForDisplay(cfg, "Named;8A;", nil), "CustomAlpha")
 }
 
 func TestOptionsSettableTest_DBOptionsAllFieldsSettable(t *testing.T) {

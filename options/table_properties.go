@@ -8,6 +8,8 @@ import (
 
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
 	"github.com/rocksdb-go/rocksdb/util"
+	"github.com/rocksdb-go/rocksdb/util/compression"
+	"github.com/rocksdb-go/rocksdb/utilities/registry"
 )
 
 // tablePropertiesTable has the properties of a table file.
@@ -162,4 +164,55 @@ func (hexMapCodec) Equal(_ *rocksdb.ConfigOptions, _ string, a, b any) (bool, st
 		}
 	}
 	return true, ""
+}
+
+// ParseCompressionNameForDisplay turns TableProperties.CompressionName into
+// names of algorithms separated by commas. Names before format 7 stay as they
+// are; "Unknown" stands for a malformed one. Custom types are named by manager
+// (may be nil) or by the registered manager of the file.
+func ParseCompressionNameForDisplay(cfg *rocksdb.ConfigOptions, name string, manager rocksdb.CompressionManager) string {
+	if name == "" {
+		return "NoCompression"
+	}
+	fields := strings.Split(name, ";")
+	if len(fields) == 1 {
+		return name
+	}
+	codes := fields[1]
+	if len(fields) == 2 || len(codes)%2 != 0 {
+		return "Unknown"
+	}
+	if manager != nil {
+		manager = manager.FindCompatibleCompressionManager(fields[0])
+	}
+	if manager == nil {
+		strict := *cfg
+		strict.IgnoreUnknownOptions, strict.IgnoreUnsupportedOptions = false, false
+		if m, err := CreateFromString[rocksdb.CompressionManager](&strict, registry.KindCompressionManager, fields[0]); err == nil {
+			manager = m
+		}
+	}
+	var types []string
+	for i := 0; i < len(codes); i += 2 {
+		v, _, ok := util.ParseBaseChars(16, codes[i:i+2], 0)
+		if !ok {
+			return "Unknown"
+		}
+		t := rocksdb.CompressionType(v)
+		if t == rocksdb.NoCompression || t == rocksdb.DisableCompressionOption {
+			continue
+		}
+		text := ""
+		if manager != nil {
+			text = manager.CompressionTypeToString(t)
+		}
+		if text == "" {
+			text = compression.CompressionTypeToString(t)
+		}
+		types = append(types, text)
+	}
+	if len(types) == 0 {
+		return "NoCompression"
+	}
+	return strings.Join(types, ",")
 }
