@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/rocksdb-go/rocksdb/db/dbformat"
 	"github.com/rocksdb-go/rocksdb/file"
@@ -207,6 +208,8 @@ func FuzzTable(f *testing.F) {
 	s.bbto.FilterPolicy = blockbased.NewBloomFilterPolicy(10)
 	entries := []entry{{ikey("0000", 5, dbformat.TypeValue), nil}, {ikey("5", 5, dbformat.TypeValue), nil}}
 	f.Fuzz(func(t *testing.T, data []byte) {
+		w := time.AfterFunc(10*time.Second, func() { panic("it takes too long") })
+		defer w.Stop()
 		useTable(s, data, entries)
 	})
 }

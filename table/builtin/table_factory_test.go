@@ -189,7 +189,7 @@ func TestOptionsTest_CheckBlockBasedTableOptions(t *testing.T) {
 // Files that v11.8.1 wrote come out byte for byte with the engine's own
 // plug-ins as well.
 func TestGoldenOptionsFilesWithOwnPlugins(t *testing.T) {
-	for _, name := range []string{"blob_files", "fifo", "filter_prefix", "index_partitioned", "timestamps", "universal", "wal_zstd"} {
+	for _, name := range []string{"blob_files", "fifo", "filter_prefix", "filter_ribbon", "index_partitioned", "timestamps", "universal", "wal_zstd"} {
 		t.Run(name, func(t *testing.T) {
 			want, err := os.ReadFile(filepath.Join("..", "..", "options", "testdata", "11.8.1", name+".ini"))
 			noError(t, err)
