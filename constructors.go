@@ -1,0 +1,78 @@
+// Port of the constructors in include/rocksdb/*.h.
+
+package rocksdb
+
+import (
+	"sync"
+
+	"github.com/rocksdb-go/rocksdb/cache"
+	"github.com/rocksdb-go/rocksdb/env"
+	"github.com/rocksdb-go/rocksdb/env/mockenv"
+	"github.com/rocksdb-go/rocksdb/memtable"
+	"github.com/rocksdb-go/rocksdb/monitoring"
+	blockbased "github.com/rocksdb-go/rocksdb/table/block_based"
+	"github.com/rocksdb-go/rocksdb/util"
+	"github.com/rocksdb-go/rocksdb/util/ratelimiter"
+)
+
+// NewBlockBasedTableFactory makes the factory of the usual tables.
+func NewBlockBasedTableFactory(o BlockBasedTableOptions) TableFactory {
+	return blockbased.NewBlockBasedTableFactory(&o)
+}
+
+// NewLRUCache makes a block cache of capacity bytes.
+func NewLRUCache(capacity int) Cache { return cache.NewLRUCacheOfCapacity(capacity) }
+
+// NewLRUCacheWithOptions makes a block cache.
+func NewLRUCacheWithOptions(o LRUCacheOptions) (Cache, error) { return cache.NewLRUCache(o) }
+
+// NewBloomFilterPolicy makes Bloom filters of so many bits a key.
+func NewBloomFilterPolicy(bitsPerKey float64) FilterPolicy {
+	return blockbased.NewBloomFilterPolicy(bitsPerKey)
+}
+
+// NewStatistics makes an empty set of tickers and histograms.
+func NewStatistics() Statistics { return monitoring.CreateDBStatistics() }
+
+// NewWriteBufferManager limits the memory of memtables, of several databases
+// where they share it. cache may be nil.
+func NewWriteBufferManager(size uint64, c Cache, allowStall bool) WriteBufferManager {
+	return memtable.NewWriteBufferManager(size, c, allowStall)
+}
+
+// NewGenericRateLimiter limits the rate of file writes (and reads, by mode).
+func NewGenericRateLimiter(bytesPerSec, refillPeriodUs int64, fairness int, mode RateLimiterMode, autoTuned bool) (RateLimiter, error) {
+	return ratelimiter.NewGenericRateLimiter(bytesPerSec, refillPeriodUs, fairness, mode, autoTuned, 0)
+}
+
+// DefaultEnv is the process's environment: the system's files and clock.
+func DefaultEnv() Env { return env.Default() }
+
+// NewMemEnv makes an environment whose files are in memory, on top of base's
+// clock and threads.
+func NewMemEnv(base Env) Env { return mockenv.NewMemEnv(base) }
+
+// BytewiseComparator orders keys by their bytes; the default.
+func BytewiseComparator() Comparator { return util.BytewiseComparator() }
+
+// ReverseBytewiseComparator is the reverse of BytewiseComparator.
+func ReverseBytewiseComparator() Comparator { return util.ReverseBytewiseComparator() }
+
+// NewFixedPrefixTransform takes the first n bytes as the prefix; shorter keys
+// have none.
+func NewFixedPrefixTransform(n int) SliceTransform { return util.NewFixedPrefixTransform(n) }
+
+// NewCappedPrefixTransform takes up to n bytes as the prefix.
+func NewCappedPrefixTransform(n int) SliceTransform { return util.NewCappedPrefixTransform(n) }
+
+// NewSkipListFactory makes the default memtable.
+func NewSkipListFactory() MemTableRepFactory { return memtable.NewSkipListFactory(0) }
+
+// NewVectorRepFactory makes a memtable that is sorted when it is read.
+func NewVectorRepFactory(count int) MemTableRepFactory { return memtable.NewVectorRepFactory(count) }
+
+var registerOnce sync.Once
+
+// RegisterBuiltins makes the engine's own plug-ins known by name, for OPTIONS
+// files and option strings; Open does it.
+func RegisterBuiltins() { registerOnce.Do(registerBuiltins) }

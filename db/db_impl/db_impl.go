@@ -1,0 +1,686 @@
+// Port of db/db_impl/db_impl.{h,cc} (state, column families, snapshots,
+// options, close). Differs: iterators and snapshots left open are an error at
+// Close.
+
+package dbimpl
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/rocksdb-go/rocksdb/db"
+	"github.com/rocksdb-go/rocksdb/db/memtable"
+	"github.com/rocksdb-go/rocksdb/db/snapshot"
+	"github.com/rocksdb-go/rocksdb/db/version"
+	"github.com/rocksdb-go/rocksdb/db/wal"
+	"github.com/rocksdb-go/rocksdb/db/writethread"
+	"github.com/rocksdb-go/rocksdb/include/rocksdb"
+	"github.com/rocksdb-go/rocksdb/logging"
+	"github.com/rocksdb-go/rocksdb/options"
+	"github.com/rocksdb-go/rocksdb/test_util/syncpoint"
+)
+
+// logWriter is a WAL that is open for writing.
+type logWriter struct {
+	number        uint64
+	writer        *wal.Writer
+	gettingSynced bool
+}
+
+// logFile is a WAL that recovery may need.
+type logFile struct {
+	number uint64
+	size   uint64 // bytes written by this process
+}
+
+// DBImpl is an open database.
+type DBImpl struct {
+	// Constant after Open.
+	dbName             string
+	absPath            string
+	initialDBOptions   rocksdb.DBOptions // sanitized
+	immutable          *options.ImmutableDBOptions
+	env                rocksdb.Env
+	fs                 rocksdb.FileSystem
+	clock              rocksdb.SystemClock
+	stats              rocksdb.Statistics
+	infoLog            rocksdb.Logger
+	ownsInfoLog        bool
+	eventLogger        *logging.EventLogger
+	fileOptions        rocksdb.FileOptions
+	compactionFileOpts rocksdb.FileOptions
+	dbID               string
+	sessionID          string
+	hostID             string
+	dbLock             rocksdb.FileLock
+	dirs               db.Directories
+	writeBufferManager rocksdb.WriteBufferManager
+	tableCache         rocksdb.Cache
+	versions           *db.VersionSet
+	families           *db.ColumnFamilySet // its map: mutex or leader of the write thread
+	defaultHandle      *db.ColumnFamilyHandleImpl
+	readOnly           bool
+	walManager         *db.WalManager
+
+	mutableDBOptions atomic.Pointer[options.MutableDBOptions]
+
+	// Used by the leader of the write thread.
+	writeThread    *writethread.WriteThread
+	writeCtl       *writethread.WriteController
+	flushScheduler db.FamilyScheduler
+	trimScheduler  db.FamilyScheduler
+	inserter       db.MemTableInserter
+	insertError    error // of the last group's inserts
+	tmpBatch       mergedBatch
+	lastGroupSize  uint64      // bytes
+	currentLog     *wal.Writer // the last of walMu.logs
+	logEmpty       bool        // nothing was written to the newest log
+	walDirSynced   bool        // since the newest log was made
+	walIOOptions   rocksdb.IOOptions
+	stall          wbmStall
+
+	currentLogSize        atomic.Uint64 // bytes written to the newest log
+	minLogNumberToRecycle uint64        // logs before were not made by this opening
+
+	// Read without lock.
+	shuttingDown          atomic.Bool
+	shutdownInitiated     atomic.Bool
+	totalLogSize          atomic.Uint64 // bytes of the alive logs
+	maxTotalInMemoryState atomic.Uint64 // bytes, the sum of all write buffers
+	logNumber             atomic.Uint64 // of the newest log
+	hasUnpersistedData    atomic.Bool
+	openIterators         atomic.Int64
+	nextJobID             atomic.Int64
+	manualPaused          atomic.Int32
+
+	errorHandler *db.ErrorHandler
+
+	// walMu protects logs; walCond is signalled when a log has been synced.
+	walMu struct {
+		sync.Mutex
+		cond *sync.Cond
+		logs []logWriter // oldest first; the last one is written to
+	}
+
+	optionsMu sync.Mutex // held while an OPTIONS file is written; before mu
+
+	mu     sync.Mutex
+	bgCond *sync.Cond // on mu: a background job ended, an error was set, …
+	st     stateLocked
+}
+
+// stateLocked is what mu protects.
+type stateLocked struct {
+	snapshots          snapshot.List
+	aliveLogs          []logFile // oldest first; the last one is written to
+	logsToFree         []*wal.Writer
+	recycleLogs        []uint64
+	pendingOutputs     pendingList // least file number of each running job
+	pendingPurge       map[uint64]bool
+	filesGrabbed       map[uint64]bool
+	deletesDisabled    int
+	pendingPurgeJobs   int
+	deleteObsoleteLast uint64 // µs of the last full scan
+	opened             bool
+	closed             bool
+
+	flushQueue          []*flushRequest
+	compactionQueue     []*db.ColumnFamilyData
+	unscheduledFlushes  int
+	unscheduledCompacts int
+	bgFlushScheduled    int
+	bgCompactScheduled  int
+	bgBottomScheduled   int
+	numRunningFlushes   int
+	numRunningCompacts  int
+	bgWorkPaused        int
+	bgCompactionPaused  int
+	manualCompactions   []*manualCompaction
+	exclusiveManual     int
+	openingColumnFamily bool
+	refitting           bool
+	heldHandles         map[*db.ColumnFamilyHandleImpl]bool
+	walBeingFlushed     uint64 // the oldest log, whose families are being flushed
+	lockWALCount        int
+	lockWALToken        *writethread.Token
+}
+
+// pendingList holds file numbers from which on files may be being written.
+type pendingList []*uint64
+
+func (l *pendingList) add(n uint64) *uint64 {
+	p := new(uint64)
+	*p = n
+	*l = append(*l, p)
+	return p
+}
+
+func (l *pendingList) remove(p *uint64) {
+	for i, x := range *l {
+		if x == p {
+			*l = append((*l)[:i], (*l)[i+1:]...)
+			return
+		}
+	}
+}
+
+func (l pendingList) min() uint64 {
+	least := ^uint64(0)
+	for _, p := range l {
+		least = min(least, *p)
+	}
+	return least
+}
+
+// GetName gives the database's path as it was opened.
+func (d *DBImpl) GetName() string { return d.dbName }
+
+// GetEnv gives the environment.
+func (d *DBImpl) GetEnv() rocksdb.Env { return d.env }
+
+// GetFileSystem gives the file system.
+func (d *DBImpl) GetFileSystem() rocksdb.FileSystem { return d.fs }
+
+// GetDbIdentity gives the database's unique id.
+func (d *DBImpl) GetDbIdentity() string { return d.dbID }
+
+// GetDbSessionId gives the id of this opening.
+func (d *DBImpl) GetDbSessionId() string { return d.sessionID }
+
+// Versions gives the version set; for tools and tests.
+func (d *DBImpl) Versions() *db.VersionSet { return d.versions }
+
+// Statistics gives the statistics object, nil when there is none.
+func (d *DBImpl) Statistics() rocksdb.Statistics { return d.stats }
+
+// GetOptions gives the options in force of a column family.
+func (d *DBImpl) GetOptions(cf rocksdb.ColumnFamilyHandle) rocksdb.Options {
+	return rocksdb.Options{DBOptions: d.GetDBOptions(), ColumnFamilyOptions: d.cfd(cf).GetLatestCFOptions()}
+}
+
+// GetDBOptions gives the database's options in force.
+func (d *DBImpl) GetDBOptions() rocksdb.DBOptions {
+	return options.BuildDBOptions(d.immutable, d.mutableDBOptions.Load())
+}
+
+// DefaultColumnFamily gives the handle of the default family; it is closed
+// with the database.
+func (d *DBImpl) DefaultColumnFamily() *db.ColumnFamilyHandleImpl { return d.defaultHandle }
+
+// cfd gives the family of a handle, nil being the default one.
+func (d *DBImpl) cfd(cf rocksdb.ColumnFamilyHandle) *db.ColumnFamilyData {
+	switch h := cf.(type) {
+	case nil:
+		return d.defaultHandle.CFD()
+	case *db.ColumnFamilyHandleImpl:
+		return h.CFD()
+	case interface {
+		Impl() *db.ColumnFamilyHandleImpl
+	}:
+		return h.Impl().CFD()
+	}
+	return d.defaultHandle.CFD()
+}
+
+// GetLatestSequenceNumber gives the newest sequence number.
+func (d *DBImpl) GetLatestSequenceNumber() rocksdb.SequenceNumber { return d.versions.LastSequence() }
+
+// GetSnapshot takes a snapshot; ReleaseSnapshot gives it back.
+func (d *DBImpl) GetSnapshot() *snapshot.Impl {
+	now, err := d.clock.GetCurrentTime()
+	if err != nil {
+		now = 0
+	}
+	s := &snapshot.Impl{}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.st.snapshots.New(s, d.versions.LastSequence(), now, false, 0)
+}
+
+// ReleaseSnapshot gives a snapshot back.
+func (d *DBImpl) ReleaseSnapshot(s rocksdb.Snapshot) error {
+	impl, ok := s.(*snapshot.Impl)
+	if !ok || impl == nil {
+		return rocksdb.InvalidArgument("not a snapshot of this database")
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !d.st.snapshots.Delete(impl) {
+		return rocksdb.InvalidArgument("not a snapshot of this database, or released already")
+	}
+	oldest := d.versions.LastSequence()
+	if !d.st.snapshots.Empty() {
+		oldest = d.st.snapshots.Oldest().Number
+	}
+	d.updateBottommostFilesLocked(oldest)
+	return nil
+}
+
+// updateBottommostFilesLocked marks bottommost files that a newer oldest
+// snapshot lets compaction clean.
+func (d *DBImpl) updateBottommostFilesLocked(oldest rocksdb.SequenceNumber) {
+	for _, cfd := range d.families.All() {
+		if cfd.IsDropped() || cfd.IOptions().AllowIngestBehind || cfd.IOptions().CFAllowIngestBehind {
+			continue
+		}
+		vs := cfd.Current().StorageInfo()
+		vs.UpdateOldestSnapshot(oldest, false, string(cfd.GetFullHistoryTsLow()))
+		if len(vs.BottommostFilesMarkedForCompaction()) > 0 {
+			d.enqueuePendingCompactionLocked(cfd)
+			d.maybeScheduleLocked()
+		}
+	}
+}
+
+// CleanupSuperVersion implements db.SuperVersionHost.
+func (d *DBImpl) CleanupSuperVersion(sv *db.SuperVersion) {
+	var free []*memtable.MemTable
+	job := d.newJobContext()
+	d.mu.Lock()
+	sv.CleanupLocked(&free)
+	d.findObsoleteFilesLocked(job, false, true)
+	d.mu.Unlock()
+	freeMemtables(free)
+	if job.haveSomethingToDelete() {
+		d.purgeObsoleteFiles(job)
+	}
+	job.clean()
+}
+
+func freeMemtables(list []*memtable.MemTable) {
+	for _, m := range list {
+		m.Free()
+	}
+}
+
+// ReleaseColumnFamily implements db.SuperVersionHost.
+func (d *DBImpl) ReleaseColumnFamily(cfd *db.ColumnFamilyData) {
+	var free []*memtable.MemTable
+	job := d.newJobContext()
+	d.mu.Lock()
+	dropped := cfd.IsDropped()
+	cfd.UnrefLocked(&free)
+	if dropped {
+		d.findObsoleteFilesLocked(job, false, true)
+	}
+	d.mu.Unlock()
+	freeMemtables(free)
+	if job.haveSomethingToDelete() {
+		d.purgeObsoleteFiles(job)
+	}
+	job.clean()
+}
+
+// CreateColumnFamily adds a family of that name.
+func (d *DBImpl) CreateColumnFamily(o *rocksdb.ColumnFamilyOptions, name string) (*db.ColumnFamilyHandleImpl, error) {
+	if d.readOnly {
+		return nil, errReadOnly
+	}
+	dbo := d.GetDBOptions()
+	if err := db.ValidateOptions(&dbo, o); err != nil {
+		return nil, err
+	}
+	if err := options.ValidateOptions(&dbo, o); err != nil {
+		return nil, err
+	}
+	for _, p := range o.CFPaths {
+		if err := d.fs.CreateDirIfMissing(p.Path, &rocksdb.IOOptions{}); err != nil {
+			return nil, err
+		}
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.families.GetColumnFamilyByName(name) != nil {
+		return nil, rocksdb.InvalidArgument("Column family already exists")
+	}
+	id := d.families.GetNextColumnFamilyID()
+	edit := &version.VersionEdit{}
+	edit.AddColumnFamily(name)
+	edit.SetColumnFamily(id)
+	edit.SetLogNumber(d.logNumber.Load())
+	edit.SetComparatorName(db.SanitizeColumnFamilyOptions(d.immutable, false, o).Comparator.Name())
+
+	// No group is being written while the family appears.
+	w := &writethread.Writer{}
+	w.Reset(&rocksdb.WriteOptions{}, nil)
+	d.writeThread.EnterUnbatched(w, &d.mu)
+	d.st.openingColumnFamily = true
+	err := d.versions.LogAndApply(&db.LogAndApplyRequest{Edits: []*version.VersionEdit{edit}, Mutex: &d.mu,
+		DBDirectory: d.dirs.DBDir(), NewCFOptions: o})
+	d.st.openingColumnFamily = false
+	d.writeThread.ExitUnbatched(w)
+	if err != nil {
+		logging.Error(d.infoLog, "Creating column family [%s] FAILED -- %v", name, err)
+		return nil, err
+	}
+	cfd := d.families.GetColumnFamilyByName(name)
+	ctx := &db.SuperVersionContext{}
+	cfd.InstallSuperVersion(ctx, d)
+	d.updateMaxInMemoryStateLocked()
+	h := db.NewColumnFamilyHandle(cfd, d)
+	d.st.heldHandles[h] = true
+	logging.Info(d.infoLog, "Created column family [%s] (ID %d)", name, cfd.GetID())
+	d.mu.Unlock()
+	ctx.Clean()
+	err = d.writeOptionsFile()
+	d.mu.Lock()
+	if err != nil {
+		return h, err
+	}
+	return h, nil
+}
+
+// DropColumnFamily removes a family; its data stays readable through handles
+// and iterators that are open.
+func (d *DBImpl) DropColumnFamily(cf rocksdb.ColumnFamilyHandle) error {
+	if d.readOnly {
+		return errReadOnly
+	}
+	cfd := d.cfd(cf)
+	if cfd.GetID() == 0 {
+		return rocksdb.InvalidArgument("Can't drop default column family")
+	}
+	edit := &version.VersionEdit{}
+	edit.DropColumnFamily()
+	edit.SetColumnFamily(cfd.GetID())
+	d.mu.Lock()
+	if cfd.IsDropped() {
+		d.mu.Unlock()
+		return rocksdb.InvalidArgument("Column family already dropped!\n")
+	}
+	w := &writethread.Writer{}
+	w.Reset(&rocksdb.WriteOptions{}, nil)
+	d.writeThread.EnterUnbatched(w, &d.mu)
+	err := d.versions.LogAndApply(&db.LogAndApplyRequest{CFD: cfd, Edits: []*version.VersionEdit{edit}, Mutex: &d.mu, DBDirectory: d.dirs.DBDir()})
+	d.writeThread.ExitUnbatched(w)
+	if err == nil {
+		d.updateMaxInMemoryStateLocked()
+		// Its memtables no longer hold WALs back.
+		d.bgCond.Broadcast()
+	}
+	d.mu.Unlock()
+	if err != nil {
+		logging.Error(d.infoLog, "Dropping column family with id %d FAILED -- %v", cfd.GetID(), err)
+		return err
+	}
+	logging.Info(d.infoLog, "Dropped column family with id %d", cfd.GetID())
+	return d.writeOptionsFile()
+}
+
+// DestroyColumnFamilyHandle closes a handle.
+func (d *DBImpl) DestroyColumnFamilyHandle(h *db.ColumnFamilyHandleImpl) error {
+	if h == d.defaultHandle {
+		return rocksdb.InvalidArgument("Cannot destroy the handle returned by DefaultColumnFamily()")
+	}
+	d.mu.Lock()
+	delete(d.st.heldHandles, h)
+	d.mu.Unlock()
+	h.Close()
+	return nil
+}
+
+func (d *DBImpl) updateMaxInMemoryStateLocked() {
+	var n uint64
+	for _, cfd := range d.families.All() {
+		if !cfd.IsDropped() {
+			mo := cfd.GetLatestMutableCFOptions()
+			n += mo.WriteBufferSize * uint64(mo.MaxWriteBufferNumber)
+		}
+	}
+	d.maxTotalInMemoryState.Store(n)
+}
+
+// SetOptions changes mutable options of a family.
+func (d *DBImpl) SetOptions(cf rocksdb.ColumnFamilyHandle, values map[string]string) error {
+	if d.readOnly {
+		return errReadOnly
+	}
+	cfd := d.cfd(cf)
+	if len(values) == 0 {
+		logging.Warn(d.infoLog, "SetOptions() on column family [%s], empty input", cfd.GetName())
+		return rocksdb.InvalidArgument("empty input")
+	}
+	dbo := d.GetDBOptions()
+	ctx := &db.SuperVersionContext{}
+	d.mu.Lock()
+	err := cfd.SetOptionsLocked(&dbo, values)
+	if err == nil {
+		d.updateMaxInMemoryStateLocked()
+		vs := cfd.Current().StorageInfo()
+		mo := cfd.GetLatestMutableCFOptions()
+		vs.ComputeCompactionScore(cfd.IOptions(), mo, string(cfd.GetFullHistoryTsLow()))
+		d.installSuperVersionAndScheduleLocked(cfd, ctx)
+		syncpoint.Process("DBImpl::SetOptions:Installed")
+	}
+	d.mu.Unlock()
+	ctx.Clean()
+	if err != nil {
+		logging.Warn(d.infoLog, "[%s] SetOptions() failed: %v", cfd.GetName(), err)
+		return err
+	}
+	logging.Info(d.infoLog, "[%s] SetOptions() succeeded", cfd.GetName())
+	return d.writeOptionsFile()
+}
+
+// SetDBOptions changes mutable options of the database.
+func (d *DBImpl) SetDBOptions(values map[string]string) error {
+	if d.readOnly {
+		return errReadOnly
+	}
+	if len(values) == 0 {
+		return rocksdb.InvalidArgument("empty input")
+	}
+	d.mu.Lock()
+	old := d.mutableDBOptions.Load()
+	next, err := options.GetMutableDBOptionsFromStrings(*old, values)
+	if err == nil {
+		full := options.BuildDBOptions(d.immutable, &next)
+		err = validateDBOptions(&full)
+	}
+	if err == nil {
+		mo := &next
+		d.mutableDBOptions.Store(mo)
+		if mo.MaxBackgroundJobs != old.MaxBackgroundJobs || mo.MaxBackgroundCompactions != old.MaxBackgroundCompactions {
+			d.raiseBackgroundThreads()
+			d.maybeScheduleLocked()
+		}
+		d.writeCtl.SetMaxDelayedWriteRate(mo.DelayedWriteRate)
+		d.fileOptions.BytesPerSync = mo.BytesPerSync
+		d.compactionFileOpts.BytesPerSync = mo.BytesPerSync
+		d.compactionFileOpts.CompactionReadaheadSize = mo.CompactionReadaheadSize
+		if mo.MaxOpenFiles != old.MaxOpenFiles {
+			d.tableCache.SetCapacity(tableCacheCapacity(mo.MaxOpenFiles))
+		}
+	}
+	d.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	return d.writeOptionsFile()
+}
+
+func (d *DBImpl) raiseBackgroundThreads() {
+	l := d.backgroundJobLimits()
+	d.env.IncBackgroundThreadsIfNeeded(l.flushes, rocksdb.HighPriority)
+	d.env.IncBackgroundThreadsIfNeeded(l.compactions, rocksdb.LowPriority)
+}
+
+// Close waits for background work and lets go of everything. Iterators and
+// snapshots still open are an error, and the database stays open.
+func (d *DBImpl) Close() error {
+	d.mu.Lock()
+	if d.st.closed {
+		d.mu.Unlock()
+		return nil
+	}
+	if n := d.st.snapshots.Count(); n > 0 {
+		d.mu.Unlock()
+		return rocksdb.Aborted(fmt.Sprintf("Cannot close DB with unreleased snapshot: %d of them", n))
+	}
+	d.mu.Unlock()
+	if n := d.openIterators.Load(); n > 0 {
+		return rocksdb.Aborted(fmt.Sprintf("Cannot close DB with %d iterators or pinned values open", n))
+	}
+	return d.closeImpl()
+}
+
+// CancelAllBackgroundWork stops scheduling; running jobs end early. With wait
+// it returns when they have.
+func (d *DBImpl) CancelAllBackgroundWork(wait bool) {
+	logging.Info(d.infoLog, "Shutdown: canceling all background work")
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !d.shuttingDown.Load() && d.hasUnpersistedData.Load() && !d.mutableDBOptions.Load().AvoidFlushDuringShutdown && !d.readOnly {
+		d.mu.Unlock()
+		if err := d.flushAllColumnFamilies(&rocksdb.FlushOptions{Wait: true}, rocksdb.FlushReasonShutDown); err != nil {
+			logging.Warn(d.infoLog, "flush at shutdown: %v", err)
+		}
+		d.mu.Lock()
+	}
+	d.shuttingDown.Store(true)
+	d.bgCond.Broadcast()
+	if wait {
+		d.waitForBackgroundWorkLocked()
+	}
+}
+
+func (d *DBImpl) waitForBackgroundWorkLocked() {
+	for d.st.bgBottomScheduled > 0 || d.st.bgCompactScheduled > 0 || d.st.bgFlushScheduled > 0 {
+		d.bgCond.Wait()
+	}
+}
+
+func (d *DBImpl) closeImpl() error {
+	var result error
+	keep := func(err error) {
+		if err != nil && result == nil {
+			result = err
+		}
+	}
+	d.CancelAllBackgroundWork(false)
+	d.mu.Lock()
+	d.st.bgBottomScheduled -= d.env.UnSchedule(d, rocksdb.BottomPriority)
+	d.st.bgCompactScheduled -= d.env.UnSchedule(d, rocksdb.LowPriority)
+	d.st.bgFlushScheduled -= d.env.UnSchedule(d, rocksdb.HighPriority)
+	for d.st.bgBottomScheduled > 0 || d.st.bgCompactScheduled > 0 || d.st.bgFlushScheduled > 0 || d.st.pendingPurgeJobs > 0 {
+		syncpoint.Process("DBImpl::~DBImpl:WaitJob")
+		d.bgCond.Wait()
+	}
+	var free []*memtable.MemTable
+	d.flushScheduler.Clear(&free)
+	d.trimScheduler.Clear(&free)
+	for _, r := range d.st.flushQueue {
+		for cfd := range r.families {
+			cfd.UnrefLocked(&free)
+		}
+	}
+	d.st.flushQueue = nil
+	for _, cfd := range d.st.compactionQueue {
+		cfd.UnrefLocked(&free)
+	}
+	d.st.compactionQueue = nil
+	handles := d.st.heldHandles
+	d.st.heldHandles = nil
+	d.mu.Unlock()
+	for h := range handles {
+		h.Close()
+	}
+	if d.defaultHandle != nil {
+		d.defaultHandle.Close()
+	}
+	if d.st.opened && !d.readOnly {
+		job := d.newJobContext()
+		d.mu.Lock()
+		d.findObsoleteFilesLocked(job, true, true)
+		d.mu.Unlock()
+		if job.haveSomethingToDelete() {
+			d.purgeObsoleteFiles(job)
+		}
+		job.clean()
+	}
+	d.mu.Lock()
+	for _, w := range d.st.logsToFree {
+		keep(d.closeLog(w))
+	}
+	d.st.logsToFree = nil
+	d.mu.Unlock()
+	d.walMu.Lock()
+	for _, l := range d.walMu.logs {
+		keep(d.closeLog(l.writer))
+	}
+	d.walMu.logs = nil
+	d.walMu.Unlock()
+
+	d.mu.Lock()
+	if d.versions != nil {
+		d.versions.Destroy()
+	}
+	d.st.closed = true
+	d.mu.Unlock()
+	freeMemtables(free)
+	if d.tableCache != nil {
+		d.tableCache.EraseUnRefEntries()
+	}
+	if d.dbLock != nil {
+		keep(d.fs.UnlockFile(d.dbLock, &rocksdb.IOOptions{}))
+		d.dbLock = nil
+	}
+	logging.Info(d.infoLog, "Shutdown complete")
+	if d.ownsInfoLog && d.infoLog != nil {
+		keep(d.infoLog.Close())
+	}
+	keep(d.dirs.Close(&rocksdb.IOOptions{}))
+	if rocksdb.CodeOf(result) == rocksdb.CodeAborted {
+		// Aborted means that Close may be tried again, which it may not.
+		result = rocksdb.Incomplete(result.Error())
+	}
+	return result
+}
+
+func (d *DBImpl) closeLog(w *wal.Writer) error {
+	err := w.WriteBuffer(&rocksdb.IOOptions{})
+	if e := w.Close(&rocksdb.IOOptions{}); err == nil {
+		err = e
+	}
+	return err
+}
+
+// Resume tries to go on after a background error.
+func (d *DBImpl) Resume() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.errorHandler.GetBGError() == nil {
+		return nil
+	}
+	if d.errorHandler.IsRecoveryInProgress() {
+		return rocksdb.Busy("Recovery in progress")
+	}
+	if s := rocksdb.AsStatus(d.errorHandler.GetBGError()); s.Severity >= rocksdb.SeverityFatalError {
+		return s
+	}
+	d.errorHandler.BeginRecovery()
+	err := d.resumeLocked()
+	d.errorHandler.EndRecovery(err)
+	if err == nil {
+		for _, cfd := range d.families.All() {
+			d.enqueuePendingCompactionLocked(cfd)
+		}
+		d.maybeScheduleLocked()
+	}
+	d.bgCond.Broadcast()
+	return err
+}
+
+// resumeLocked flushes everything: then nothing depends on what may not have
+// reached the WAL or the MANIFEST.
+func (d *DBImpl) resumeLocked() error {
+	if d.shuttingDown.Load() {
+		return rocksdb.ShutdownInProgress()
+	}
+	d.errorHandler.ClearBGError()
+	d.mu.Unlock()
+	err := d.flushAllColumnFamilies(&rocksdb.FlushOptions{Wait: true, AllowWriteStall: true}, rocksdb.FlushReasonErrorRecovery)
+	d.mu.Lock()
+	return err
+}

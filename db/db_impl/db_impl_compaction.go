@@ -1,0 +1,703 @@
+// Port of db/db_impl/db_impl_compaction_flush.cc (compactions).
+
+package dbimpl
+
+import (
+	"sync/atomic"
+	"time"
+
+	"github.com/rocksdb-go/rocksdb/db"
+	"github.com/rocksdb-go/rocksdb/db/compaction"
+	"github.com/rocksdb-go/rocksdb/db/compaction/job"
+	"github.com/rocksdb-go/rocksdb/db/dbformat"
+	"github.com/rocksdb-go/rocksdb/db/version"
+	"github.com/rocksdb-go/rocksdb/include/rocksdb"
+	"github.com/rocksdb-go/rocksdb/logging"
+	"github.com/rocksdb-go/rocksdb/monitoring"
+	"github.com/rocksdb-go/rocksdb/test_util/syncpoint"
+)
+
+const dbMaxSequence = dbformat.MaxSequenceNumber
+
+// manualCompaction is one step-wise CompactRange. The mutex protects it.
+type manualCompaction struct {
+	cfd        *db.ColumnFamilyData
+	in         compaction.ManualRange
+	exclusive  bool
+	noTrivial  bool
+	canceled   *atomic.Bool // may be nil
+	status     error
+	done       bool
+	inProgress bool
+	incomplete bool // a step ended; the next one is due
+	end        dbformat.InternalKey
+}
+
+func (m *manualCompaction) isCanceled() bool { return m.canceled != nil && m.canceled.Load() }
+
+// broadcastAt wakes waiters after a while.
+func (d *DBImpl) broadcastAt(after time.Duration) (stop func()) {
+	t := time.AfterFunc(after, func() {
+		d.mu.Lock()
+		d.bgCond.Broadcast()
+		d.mu.Unlock()
+	})
+	return func() { t.Stop() }
+}
+
+// prepicked is a compaction that was picked before it was scheduled.
+type prepicked struct {
+	c      *compaction.Compaction
+	manual *manualCompaction
+}
+
+func (d *DBImpl) backgroundCallCompaction(p *prepicked, pri rocksdb.Priority) {
+	syncpoint.Process("DBImpl::BackgroundCallCompaction:0")
+	job := d.newJobContext()
+	log := logging.NewLogBuffer(rocksdb.InfoLevel, d.infoLog)
+	d.mu.Lock()
+	d.st.numRunningCompacts++
+	pending := d.captureOutputsLocked()
+	progress, err := d.backgroundCompactionLocked(job, log, p, pri)
+	quiet := err == nil || isShutdownOrDropped(err) || rocksdb.CodeOf(err) == rocksdb.CodeIncomplete || rocksdb.CodeOf(err) == rocksdb.CodeCompactionTooLarge
+	switch {
+	case rocksdb.CodeOf(err) == rocksdb.CodeBusy:
+		d.bgCond.Broadcast()
+		d.mu.Unlock()
+		d.clock.SleepForMicroseconds(10000)
+		d.mu.Lock()
+	case !quiet:
+		n := d.families.GetDefault().InternalStats().BumpAndGetBackgroundErrorCount()
+		d.bgCond.Broadcast()
+		d.mu.Unlock()
+		log.FlushBufferToLog()
+		logging.Error(d.infoLog, "Waiting after background compaction error: %v, Accumulated background error counts: %d", err, n)
+		d.backoff()
+		d.mu.Lock()
+	case err != nil && p != nil:
+		progress = true
+	}
+	d.releaseOutputsLocked(pending)
+	d.findObsoleteFilesLocked(job, !quiet, false)
+	d.mu.Unlock()
+	log.FlushBufferToLog()
+	if job.haveSomethingToDelete() {
+		d.purgeObsoleteFiles(job)
+	}
+	job.clean()
+	d.mu.Lock()
+	d.st.numRunningCompacts--
+	if pri == rocksdb.BottomPriority {
+		d.st.bgBottomScheduled--
+	} else {
+		d.st.bgCompactScheduled--
+	}
+	_ = progress
+	d.maybeScheduleLocked()
+	d.bgCond.Broadcast()
+	d.mu.Unlock()
+}
+
+// backgroundCompactionLocked runs one compaction: the one given, or the first
+// that the queue's families have.
+func (d *DBImpl) backgroundCompactionLocked(jc *jobContext, log *logging.LogBuffer, p *prepicked, pri rocksdb.Priority) (progress bool, err error) {
+	var c *compaction.Compaction
+	var m *manualCompaction
+	if p != nil {
+		c, m = p.c, p.manual
+	}
+	switch {
+	case d.errorHandler.IsBGWorkStopped():
+		err = d.errorHandler.GetBGError()
+	case d.shuttingDown.Load():
+		err = rocksdb.ShutdownInProgress()
+	case m != nil && m.isCanceled():
+		err = rocksdb.WithSubCode(rocksdb.CodeIncomplete, rocksdb.SubCodeManualCompactionPaused)
+	}
+	if err != nil {
+		if p == nil {
+			d.st.unscheduledCompacts++
+		}
+		if m != nil {
+			m.status, m.done, m.inProgress = err, true, false
+		}
+		if c != nil {
+			c.ReleaseCompactionFiles(err)
+			c.Close()
+		}
+		return false, err
+	}
+	if m != nil {
+		m.inProgress = true
+		logging.ToBuffer(log, "[%s] Manual compaction from level-%d to level-%d", m.cfd.GetName(), m.in.InputLevel, c.OutputLevel())
+	} else if c == nil {
+		if d.st.exclusiveManual > 0 {
+			d.st.unscheduledCompacts++
+			return false, nil
+		}
+		if c, err = d.pickFromQueueLocked(jc); err != nil || c == nil {
+			return false, err
+		}
+	}
+	err = d.runCompactionLocked(c, m, jc, log)
+	d.finishManualLocked(m, err)
+	c.Close()
+	return true, err
+}
+
+// pickFromQueueLocked asks the families of the queue, first in first out.
+func (d *DBImpl) pickFromQueueLocked(jc *jobContext) (*compaction.Compaction, error) {
+	if len(d.st.compactionQueue) == 0 {
+		return nil, nil
+	}
+	cfd := d.st.compactionQueue[0]
+	d.st.compactionQueue = d.st.compactionQueue[1:]
+	cfd.SetQueuedForCompaction(false)
+	if cfd.UnrefLocked(&jc.memtablesToFree) {
+		return nil, nil
+	}
+	mo := cfd.GetLatestMutableCFOptions()
+	if mo.DisableAutoCompactions || cfd.IsDropped() {
+		return nil, nil
+	}
+	syncpoint.Process("DBImpl::BackgroundCompaction():BeforePickCompaction")
+	snapshots, _ := d.st.snapshots.GetAll(dbMaxSequence)
+	c := cfd.PickCompaction(mo, d.mutableDBOptions.Load(), snapshots, nil, false)
+	syncpoint.Process("DBImpl::BackgroundCompaction():AfterPickCompaction")
+	if c == nil {
+		return nil, nil
+	}
+	n := 0
+	for i := range c.NumInputLevels() {
+		n += c.NumInputFiles(i)
+	}
+	monitoring.RecordInHistogram(d.stats, rocksdb.HistNumFilesInSingleCompaction, uint64(n))
+	// There may be more to do beside it.
+	d.enqueuePendingCompactionLocked(cfd)
+	d.maybeScheduleLocked()
+	return c, nil
+}
+
+// runCompactionLocked does a compaction in the cheapest way it allows.
+func (d *DBImpl) runCompactionLocked(c *compaction.Compaction, m *manualCompaction, jc *jobContext, log *logging.LogBuffer) error {
+	cfd := d.families.GetColumnFamily(c.CF().ID)
+	if cfd == nil || cfd.IsDropped() {
+		err := rocksdb.ColumnFamilyDropped()
+		c.ReleaseCompactionFiles(err)
+		return err
+	}
+	syncpoint.ProcessArg("DBImpl::BackgroundCompaction:BeforeCompaction", cfd)
+	var err error
+	switch {
+	case c.DeletionCompaction():
+		for _, f := range c.InputFiles(0) {
+			c.Edit().DeleteFile(c.Level(), f.FD.GetNumber())
+		}
+		err = d.applyCompactionEditLocked(cfd, c, jc)
+		logging.ToBuffer(log, "[%s] Deleted %d files\n", cfd.GetName(), c.NumInputFiles(0))
+	case c.IsTrivialCopyCompaction():
+		err = rocksdb.NotSupported("FIFO compaction that changes temperature")
+		c.ReleaseCompactionFiles(err)
+	case (m == nil || !m.noTrivial) && c.IsTrivialMove():
+		err = d.trivialMoveLocked(cfd, c, jc, log)
+	default:
+		err = d.runCompactionJobLocked(cfd, c, jc, log)
+	}
+	if err != nil && !isShutdownOrDropped(err) && rocksdb.CodeOf(err) != rocksdb.CodeIncomplete {
+		logging.Warn(d.infoLog, "Compaction error: %v", err)
+		d.errorHandler.SetBGError(err, rocksdb.BackgroundErrorReasonCompaction)
+		if m == nil && !cfd.IsDropped() {
+			// Try again once the cause is gone.
+			d.enqueuePendingCompactionLocked(cfd)
+		}
+	}
+	syncpoint.ProcessArg("DBImpl::BackgroundCompaction:AfterCompaction", cfd)
+	return err
+}
+
+// applyCompactionEditLocked commits c's edit and shows it to readers.
+func (d *DBImpl) applyCompactionEditLocked(cfd *db.ColumnFamilyData, c *compaction.Compaction, jc *jobContext) error {
+	released := false
+	err := d.versions.LogAndApply(&db.LogAndApplyRequest{CFD: cfd, Edits: []*version.VersionEdit{c.Edit()}, Mutex: &d.mu,
+		DBDirectory: d.dirs.DBDir(), ManifestWritten: func(err error) {
+			released = true
+			c.ReleaseCompactionFiles(err)
+		}})
+	if !released {
+		c.ReleaseCompactionFiles(err)
+	}
+	d.installSuperVersionAndScheduleLocked(cfd, &jc.sv)
+	return err
+}
+
+func (d *DBImpl) trivialMoveLocked(cfd *db.ColumnFamilyData, c *compaction.Compaction, jc *jobContext, log *logging.LogBuffer) error {
+	syncpoint.Process("DBImpl::BackgroundCompaction:TrivialMove")
+	moved, bytes := 0, uint64(0)
+	for i := range c.NumInputLevels() {
+		if c.InputLevel(i) == c.OutputLevel() {
+			continue
+		}
+		for _, f := range c.InputFiles(i) {
+			c.Edit().DeleteFile(c.InputLevel(i), f.FD.GetNumber())
+			c.Edit().AddFile(c.OutputLevel(), f.CloneForMove())
+			logging.ToBuffer(log, "[%s] Moving #%d to level-%d %d bytes\n", cfd.GetName(), f.FD.GetNumber(), c.OutputLevel(), f.FD.GetFileSize())
+			moved++
+			bytes += f.FD.GetFileSize()
+		}
+	}
+	if c.CompactionReason() == rocksdb.CompactionReasonLevelMaxLevelSize && cfd.IOptions().CompactionPri == rocksdb.RoundRobin {
+		if at := c.Level(); at > 0 {
+			vs := c.InputVersion().StorageInfo()
+			c.Edit().AddCompactCursor(at, vs.GetNextCompactCursor(at, c.NumInputFiles(0)))
+		}
+	}
+	d.notifyCompaction(cfd, c, nil, jc, nil, true)
+	err := d.applyCompactionEditLocked(cfd, c, jc)
+	cfd.InternalStats().IncBytesMoved(c.OutputLevel(), bytes)
+	d.eventLogger.LogToBuffer(log, 1024).Add("job", jc.id).Add("event", "trivial_move").Add("destination_level", c.OutputLevel()).
+		Add("files", moved).Add("total_files_size", bytes).End()
+	logging.ToBuffer(log, "[%s] Moved #%d files to level-%d %d bytes %s: %s\n", cfd.GetName(), moved, c.OutputLevel(), bytes,
+		statusText(err), cfd.Current().StorageInfo().LevelSummary())
+	d.notifyCompaction(cfd, c, nil, jc, err, false)
+	return err
+}
+
+func (d *DBImpl) runCompactionJobLocked(cfd *db.ColumnFamilyData, c *compaction.Compaction, jc *jobContext, log *logging.LogBuffer) error {
+	snapshots, oldestConflict := d.st.snapshots.GetAll(dbMaxSequence)
+	j := job.NewCompactionJob(&job.Config{
+		JobID: jc.id, Compaction: c, CFD: cfd, DBName: d.dbName, DBOptions: d.immutable, MutableDBOptions: d.mutableDBOptions.Load(),
+		FileOptions: d.compactionFileOpts, VersionSet: d.versions, Mutex: &d.mu, ShuttingDown: &d.shuttingDown,
+		ManualPaused: &d.manualPaused, LogBuffer: log, DBDirectory: d.dirs.DBDir(), OutputDirectory: d.dirs.DataDir(cfd, int(c.OutputPathID())),
+		Statistics: d.stats, ErrorHandler: d.errorHandler, Snapshots: snapshots, EarliestWriteConflictSnapshot: oldestConflict,
+		EventLogger: d.eventLogger, DBID: d.dbID, SessionID: d.sessionID, Priority: d.compactionPriority(), Env: d.env,
+	})
+	j.Prepare()
+	d.notifyCompaction(cfd, c, j, jc, nil, true)
+	d.mu.Unlock()
+	syncpoint.Process("DBImpl::BackgroundCompaction:NonTrivial:BeforeRun")
+	err := j.Run()
+	syncpoint.Process("DBImpl::BackgroundCompaction:NonTrivial:AfterRun")
+	d.mu.Lock()
+	released := false
+	installErr := j.Install(err, func(err error) {
+		released = true
+		c.ReleaseCompactionFiles(err)
+	})
+	if err == nil {
+		err = installErr
+	}
+	if !released {
+		c.ReleaseCompactionFiles(err)
+	}
+	if err == nil {
+		d.installSuperVersionAndScheduleLocked(cfd, &jc.sv)
+	}
+	d.notifyCompaction(cfd, c, j, jc, err, false)
+	return err
+}
+
+func (d *DBImpl) compactionPriority() rocksdb.IOPriority {
+	if d.writeCtl.IsStopped() || d.writeCtl.NeedsDelay() {
+		return rocksdb.IOUser
+	}
+	return rocksdb.IOLow
+}
+
+func (d *DBImpl) notifyCompaction(cfd *db.ColumnFamilyData, c *compaction.Compaction, j *job.CompactionJob, jc *jobContext, err error, begin bool) {
+	if len(d.immutable.Listeners) == 0 || cfd.IsDropped() || d.shuttingDown.Load() {
+		return
+	}
+	info := d.compactionJobInfo(cfd, c, j, jc, err)
+	d.mu.Unlock()
+	for _, l := range d.immutable.Listeners {
+		if begin {
+			l.OnCompactionBegin(d, info)
+		} else {
+			l.OnCompactionCompleted(d, info)
+		}
+	}
+	d.mu.Lock()
+}
+
+func (d *DBImpl) compactionJobInfo(cfd *db.ColumnFamilyData, c *compaction.Compaction, j *job.CompactionJob, jc *jobContext, err error) *rocksdb.CompactionJobInfo {
+	info := &rocksdb.CompactionJobInfo{CFID: cfd.GetID(), CFName: cfd.GetName(), Status: err, JobID: jc.id,
+		BaseInputLevel: c.StartLevel(), OutputLevel: c.OutputLevel(), CompactionReason: c.CompactionReason(), Compression: c.OutputCompression()}
+	if j != nil {
+		info.Stats = *j.Stats()
+	}
+	for i := range c.NumInputLevels() {
+		for _, f := range c.InputFiles(i) {
+			info.InputFiles = append(info.InputFiles, d.tableFileName(cfd, f))
+			info.InputFileInfos = append(info.InputFileInfos, rocksdb.CompactionFileInfo{Level: c.InputLevel(i), FileNumber: f.FD.GetNumber(), OldestBlobFileNumber: f.OldestBlobFileNumber})
+		}
+	}
+	for _, f := range c.Edit().GetNewFiles() {
+		info.OutputFiles = append(info.OutputFiles, d.tableFileName(cfd, f.Meta))
+		info.OutputFileInfos = append(info.OutputFileInfos, rocksdb.CompactionFileInfo{Level: f.Level, FileNumber: f.Meta.FD.GetNumber(), OldestBlobFileNumber: f.Meta.OldestBlobFileNumber})
+	}
+	return info
+}
+
+// finishManualLocked sets a manual compaction's state after a step.
+func (d *DBImpl) finishManualLocked(m *manualCompaction, err error) {
+	if m == nil {
+		return
+	}
+	if err != nil {
+		m.status, m.done = err, true
+	}
+	if len(m.end) == 0 {
+		m.done = true
+	} else if !m.done {
+		// The next step begins where this one ended.
+		m.in.Begin = m.end
+	}
+	m.inProgress = false
+	m.incomplete = true
+}
+
+// CompactRange compacts the keys in [begin, end]; nil bounds are open.
+func (d *DBImpl) CompactRange(o *rocksdb.CompactRangeOptions, cf rocksdb.ColumnFamilyHandle, begin, end []byte) error {
+	if d.readOnly {
+		return errReadOnly
+	}
+	if o == nil {
+		def := rocksdb.DefaultCompactRangeOptions()
+		o = &def
+	}
+	if d.manualPaused.Load() > 0 || o.Canceled != nil && o.Canceled.Load() {
+		return rocksdb.WithSubCode(rocksdb.CodeIncomplete, rocksdb.SubCodeManualCompactionPaused)
+	}
+	cfd := d.cfd(cf)
+	if int(o.TargetPathID) >= len(cfd.IOptions().CFPaths) {
+		return rocksdb.InvalidArgument("Invalid target path ID")
+	}
+	if o.ChangeLevel && cfd.IOptions().CompactionStyle == rocksdb.CompactionStyleFIFO {
+		return rocksdb.NotSupported("FIFO compaction does not support change_level.")
+	}
+	if len(o.FullHistoryTSLow) > 0 {
+		return rocksdb.NotSupported("CompactRangeOptions.full_history_ts_low is not built yet")
+	}
+	flush := true
+	if begin != nil && end != nil {
+		sv := cfd.GetReferencedSuperVersion()
+		var err error
+		flush, err = cfd.RangesOverlapWithMemtables([]dbformat.UserKeyRange{{Start: begin, Limit: end}}, sv)
+		sv.Release()
+		if err != nil {
+			return err
+		}
+	}
+	if flush {
+		if err := d.flushMemTable(cfd, &rocksdb.FlushOptions{Wait: true, AllowWriteStall: o.AllowWriteStall}, rocksdb.FlushReasonManualCompaction); err != nil {
+			return err
+		}
+	}
+	final, err := d.compactLevels(o, cfd, begin, end)
+	if err == nil && final >= 0 && o.ChangeLevel {
+		err = d.refitAfterCompaction(cfd, final, o.TargetLevel)
+	}
+	d.mu.Lock()
+	d.maybeScheduleLocked()
+	d.mu.Unlock()
+	return err
+}
+
+// compactLevels compacts level by level and gives the last output level, -1
+// when there was nothing.
+func (d *DBImpl) compactLevels(o *rocksdb.CompactRangeOptions, cfd *db.ColumnFamilyData, begin, end []byte) (int, error) {
+	io := cfd.IOptions()
+	behind := io.AllowIngestBehind || io.CFAllowIngestBehind
+	switch {
+	case io.CompactionStyle == rocksdb.CompactionStyleUniversal && cfd.NumberLevels() > 1:
+		final := cfd.NumberLevels() - 1
+		if behind {
+			final--
+		}
+		_, err := d.runManualCompaction(cfd, compaction.CompactAllLevels, final, o, begin, end, false, ^uint64(0))
+		return final, err
+	case io.CompactionStyle == rocksdb.CompactionStyleFIFO:
+		_, err := d.runManualCompaction(cfd, 0, 0, o, begin, end, false, ^uint64(0))
+		return 0, err
+	}
+	first, err := d.firstOverlappedLevel(cfd, begin, end)
+	if err != nil || first < 0 {
+		return first, err
+	}
+	if io.CompactionStyle == rocksdb.CompactionStyleUniversal {
+		_, err := d.runManualCompaction(cfd, first, first, o, begin, end, true, ^uint64(0))
+		return first, err
+	}
+	nextFile := d.versions.CurrentNextFileNumber()
+	level, final := first, first
+	for {
+		if level > 0 {
+			if io.LevelCompactionDynamicLevelBytes {
+				if final+1 == io.NumLevels {
+					break
+				}
+			} else {
+				d.mu.Lock()
+				nonEmpty := cfd.Current().StorageInfo().NumNonEmptyLevels()
+				d.mu.Unlock()
+				if final+1 >= nonEmpty {
+					break
+				}
+			}
+		}
+		out := level + 1
+		if io.LevelCompactionDynamicLevelBytes && level == 0 {
+			out = compaction.CompactToBaseLevel
+		}
+		reached, err := d.runManualCompaction(cfd, level, out, o, begin, end, false, ^uint64(0))
+		if err != nil {
+			return final, err
+		}
+		if out == compaction.CompactToBaseLevel {
+			level = reached
+		} else {
+			level++
+		}
+		final = level
+		syncpoint.Process("DBImpl::RunManualCompaction()::1")
+	}
+	filter := io.CompactionFilter != nil || io.CompactionFilterFactory != nil
+	b := o.BottommostLevelCompaction
+	if b == rocksdb.BottommostLevelCompactionForce || b == rocksdb.BottommostLevelCompactionForceOptimized ||
+		b == rocksdb.BottommostLevelCompactionIfHaveCompactionFilter && filter {
+		_, err = d.runManualCompaction(cfd, final, final, o, begin, end, true, nextFile)
+	}
+	return final, err
+}
+
+// firstOverlappedLevel is the first level with keys in the range, -1 for none.
+func (d *DBImpl) firstOverlappedLevel(cfd *db.ColumnFamilyData, begin, end []byte) (int, error) {
+	sv := cfd.GetReferencedSuperVersion()
+	defer sv.Release()
+	vs := sv.Current.StorageInfo()
+	ro := rocksdb.DefaultReadOptions()
+	ro.TotalOrderSeek = true
+	ro.IOActivity = rocksdb.IOActivityCompaction
+	for level := range vs.NumNonEmptyLevels() {
+		overlap := true
+		if begin != nil && end != nil {
+			var err error
+			if overlap, err = sv.Current.OverlapWithLevelIterator(&ro, begin, end, level); err != nil {
+				overlap = vs.OverlapInLevel(level, begin, end)
+			}
+		} else {
+			overlap = vs.OverlapInLevel(level, begin, end)
+		}
+		if overlap {
+			return level, nil
+		}
+	}
+	return -1, nil
+}
+
+// hasConflictLocked tells whether m has to wait for other manual compactions.
+func (d *DBImpl) mustWaitLocked(m *manualCompaction) bool {
+	if d.st.bgCompactionPaused > 0 {
+		return true
+	}
+	if m.exclusive && (d.st.bgBottomScheduled > 0 || d.st.bgCompactScheduled > 0) {
+		return true
+	}
+	for _, o := range d.st.manualCompactions {
+		if o == m {
+			break
+		}
+		if o.exclusive || m.exclusive || o.cfd == m.cfd {
+			return true
+		}
+	}
+	return false
+}
+
+func (d *DBImpl) removeManualLocked(m *manualCompaction) {
+	list := d.st.manualCompactions
+	for i := range list {
+		if list[i] == m {
+			d.st.manualCompactions = append(list[:i], list[i+1:]...)
+			break
+		}
+	}
+	if m.exclusive {
+		d.st.exclusiveManual--
+	}
+}
+
+// runManualCompaction compacts one level into another, step by step, and gives
+// the level that the output went to.
+func (d *DBImpl) runManualCompaction(cfd *db.ColumnFamilyData, from, to int, o *rocksdb.CompactRangeOptions, begin, end []byte, noTrivial bool, maxFile uint64) (reached int, err error) {
+	m := &manualCompaction{cfd: cfd, exclusive: o.ExclusiveManualCompaction, noTrivial: noTrivial, canceled: o.Canceled}
+	m.in = compaction.ManualRange{InputLevel: from, OutputLevel: to, Options: o, MaxFileNumToIgnore: maxFile}
+	if style := cfd.IOptions().CompactionStyle; style == rocksdb.CompactionStyleLevel {
+		if begin != nil {
+			m.in.Begin = dbformat.SetMaxPossibleForUserKey(begin)
+		}
+		if end != nil {
+			m.in.End = dbformat.SetMinPossibleForUserKey(end)
+		}
+	}
+	syncpoint.Process("DBImpl::RunManualCompaction:0")
+	syncpoint.Process("DBImpl::RunManualCompaction:1")
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.st.manualCompactions = append(d.st.manualCompactions, m)
+	if m.exclusive {
+		d.st.exclusiveManual++
+	}
+	defer func() {
+		d.removeManualLocked(m)
+		d.maybeScheduleLocked()
+		d.bgCond.Broadcast()
+	}()
+	reached = to
+	if to == compaction.CompactToBaseLevel {
+		reached = cfd.Current().StorageInfo().BaseLevel()
+	}
+	scheduled := false
+	for !m.done {
+		switch {
+		case d.shuttingDown.Load():
+			m.status, m.done = rocksdb.ShutdownInProgress(), !m.inProgress && !scheduled
+		case cfd.IsDropped() && !scheduled:
+			m.status, m.done = rocksdb.ColumnFamilyDropped(cfd.GetName()), true
+		case !scheduled && (d.manualPaused.Load() > 0 || m.isCanceled()):
+			m.status, m.done = rocksdb.WithSubCode(rocksdb.CodeIncomplete, rocksdb.SubCodeManualCompactionPaused), true
+		case !scheduled && d.errorHandler.IsBGWorkStopped():
+			m.status, m.done = d.errorHandler.GetBGError(), true
+		}
+		if m.done {
+			break
+		}
+		if scheduled || d.mustWaitLocked(m) {
+			d.bgCond.Wait()
+			if scheduled && m.incomplete {
+				scheduled, m.incomplete = false, false
+			}
+			continue
+		}
+		c, stop, conflict := cfd.CompactRange(cfd.GetLatestMutableCFOptions(), d.mutableDBOptions.Load(), m.in)
+		if c == nil {
+			if conflict {
+				d.bgCond.Wait()
+				continue
+			}
+			m.done = true
+			break
+		}
+		m.end = stop
+		reached = c.OutputLevel()
+		m.incomplete = false
+		p := &prepicked{c: c, manual: m}
+		scheduled = true
+		pri := rocksdb.LowPriority
+		if c.BottommostLevel() && d.env.GetBackgroundThreads(rocksdb.BottomPriority) > 0 {
+			pri = rocksdb.BottomPriority
+			d.st.bgBottomScheduled++
+		} else {
+			d.st.bgCompactScheduled++
+		}
+		d.env.Schedule(func() { d.backgroundCallCompaction(p, pri) }, pri, m, nil)
+		syncpoint.Process("DBImpl::RunManualCompaction:Scheduled")
+	}
+	return reached, m.status
+}
+
+// DisableManualCompaction makes running and later manual compactions end with
+// Incomplete until EnableManualCompaction.
+func (d *DBImpl) DisableManualCompaction() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.manualPaused.Add(1)
+	d.bgCond.Broadcast()
+	for len(d.st.manualCompactions) > 0 {
+		d.bgCond.Wait()
+	}
+}
+
+// EnableManualCompaction undoes one DisableManualCompaction.
+func (d *DBImpl) EnableManualCompaction() {
+	if d.manualPaused.Add(-1) < 0 {
+		d.manualPaused.Store(0)
+	}
+}
+
+// EnableAutoCompaction turns automatic compactions of families on.
+func (d *DBImpl) EnableAutoCompaction(cfs []rocksdb.ColumnFamilyHandle) error {
+	for _, cf := range cfs {
+		if err := d.SetOptions(cf, map[string]string{"disable_auto_compactions": "false"}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *DBImpl) refitAfterCompaction(cfd *db.ColumnFamilyData, level, target int) error {
+	d.DisableManualCompaction()
+	defer d.EnableManualCompaction()
+	if err := d.PauseBackgroundWork(); err != nil {
+		return err
+	}
+	err := d.refitLevel(cfd, level, target)
+	if e := d.ContinueBackgroundWork(); err == nil {
+		err = e
+	}
+	return err
+}
+
+// refitLevel moves a level's files to another one, when all between are empty;
+// target -1 is the lowest possible.
+func (d *DBImpl) refitLevel(cfd *db.ColumnFamilyData, level, target int) error {
+	if target >= cfd.NumberLevels() {
+		return rocksdb.InvalidArgument("Target level exceeds number of levels")
+	}
+	var sv db.SuperVersionContext
+	defer sv.Clean()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.st.refitting {
+		return rocksdb.NotSupported("another thread is refitting")
+	}
+	d.st.refitting = true
+	defer func() { d.st.refitting = false }()
+	vs := cfd.Current().StorageInfo()
+	to := target
+	if to < 0 {
+		to = d.minimumEmptyLevel(vs, cfd.GetLatestMutableCFOptions().MaxBytesForLevelBase, level)
+	}
+	if to == level {
+		return nil
+	}
+	low, high := min(level, to), max(level, to)
+	for l := low; l <= high; l++ {
+		if l != level && (to < level || l > level) && vs.NumLevelFiles(l) > 0 {
+			return rocksdb.NotSupported("Levels between source and target are not empty for a move.")
+		}
+	}
+	if to > level && level == 0 {
+		return rocksdb.NotSupported("Cannot change from level 0 to other levels.")
+	}
+	e := &version.VersionEdit{}
+	e.SetColumnFamily(cfd.GetID())
+	for _, f := range vs.LevelFiles(level) {
+		e.DeleteFile(level, f.FD.GetNumber())
+		e.AddFile(to, f.CloneForMove())
+	}
+	err := d.versions.LogAndApply(&db.LogAndApplyRequest{CFD: cfd, Edits: []*version.VersionEdit{e}, Mutex: &d.mu, DBDirectory: d.dirs.DBDir()})
+	d.installSuperVersionAndScheduleLocked(cfd, &sv)
+	return err
+}
+
+func (d *DBImpl) minimumEmptyLevel(vs *version.StorageInfo, _ uint64, level int) int {
+	least := level
+	for l := level - 1; l > 0; l-- {
+		if vs.NumLevelFiles(l) > 0 || vs.MaxBytesForLevel(l) < vs.NumLevelBytes(level) {
+			break
+		}
+		least = l
+	}
+	return least
+}

@@ -1,0 +1,407 @@
+// Port of db/db_impl/db_impl_files.cc and db/job_context.h.
+
+package dbimpl
+
+import (
+	"cmp"
+	"github.com/rocksdb-go/rocksdb/db/version"
+	"slices"
+	"strings"
+
+	"github.com/rocksdb-go/rocksdb/db"
+	"github.com/rocksdb-go/rocksdb/db/memtable"
+	"github.com/rocksdb-go/rocksdb/db/tablecache"
+	"github.com/rocksdb-go/rocksdb/db/wal"
+	"github.com/rocksdb-go/rocksdb/file/filename"
+	"github.com/rocksdb-go/rocksdb/include/rocksdb"
+	"github.com/rocksdb-go/rocksdb/logging"
+	"github.com/rocksdb-go/rocksdb/test_util/syncpoint"
+)
+
+// candidate is a file that may be deleted.
+type candidate struct{ name, dir string }
+
+// jobContext carries what a job found to clean up from under the mutex to
+// where there is none.
+type jobContext struct {
+	id              int
+	sv              db.SuperVersionContext
+	memtablesToFree []*memtable.MemTable
+	fullScan        []candidate
+	sstLive         map[uint64]bool // with a full scan
+	blobLive        map[uint64]bool
+	sstDelete       []db.ObsoleteFileInfo
+	blobDelete      []db.ObsoleteBlobFileInfo
+	logDelete       []uint64
+	logRecycle      []uint64
+	manifestDelete  []string
+	logsToFree      []*wal.Writer
+
+	manifestFileNumber        uint64
+	pendingManifestFileNumber uint64
+	logNumber                 uint64
+	minPendingOutput          uint64
+	minOptionsFileNumber      uint64
+	counted                   bool // among the pending purge jobs
+}
+
+func (d *DBImpl) newJobContext() *jobContext { return &jobContext{id: int(d.nextJobID.Add(1))} }
+
+func (j *jobContext) haveSomethingToDelete() bool {
+	return len(j.fullScan) > 0 || len(j.sstDelete) > 0 || len(j.blobDelete) > 0 || len(j.logDelete) > 0 ||
+		len(j.manifestDelete) > 0 || len(j.logsToFree) > 0
+}
+
+// clean frees memtables and calls listeners; the mutex is not held.
+func (j *jobContext) clean() {
+	j.sv.Clean()
+	freeMemtables(j.memtablesToFree)
+	j.memtablesToFree = nil
+}
+
+// minLogNumberToKeep is the least WAL that recovery needs.
+func (d *DBImpl) minLogNumberToKeep() uint64 { return d.versions.MinLogNumberToKeep() }
+
+// minObsoleteSSTNumberToKeepLocked is the least number of a file that a running
+// job may be writing.
+func (d *DBImpl) minObsoleteSSTNumberToKeepLocked() uint64 { return d.st.pendingOutputs.min() }
+
+// captureOutputsLocked protects files made from now on until the result is
+// given to releaseOutputsLocked.
+func (d *DBImpl) captureOutputsLocked() *uint64 {
+	return d.st.pendingOutputs.add(d.versions.CurrentNextFileNumber())
+}
+
+func (d *DBImpl) releaseOutputsLocked(p *uint64) { d.st.pendingOutputs.remove(p) }
+
+// DisableFileDeletions keeps all files until EnableFileDeletions was called as
+// often.
+func (d *DBImpl) DisableFileDeletions() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.st.deletesDisabled++
+	for d.st.pendingPurgeJobs > 0 {
+		d.bgCond.Wait()
+	}
+	return nil
+}
+
+// EnableFileDeletions undoes one DisableFileDeletions.
+func (d *DBImpl) EnableFileDeletions() error {
+	job := d.newJobContext()
+	d.mu.Lock()
+	if d.st.deletesDisabled > 0 {
+		d.st.deletesDisabled--
+	}
+	if d.st.deletesDisabled == 0 {
+		d.findObsoleteFilesLocked(job, true, false)
+	}
+	d.mu.Unlock()
+	if job.haveSomethingToDelete() {
+		d.purgeObsoleteFiles(job)
+	}
+	job.clean()
+	return nil
+}
+
+// findObsoleteFilesLocked fills job with what may be deleted; unless noFullScan
+// it lists the directories when force is set or the period has passed. What it
+// gives must go to purgeObsoleteFiles when there is something.
+func (d *DBImpl) findObsoleteFilesLocked(job *jobContext, force, noFullScan bool) {
+	if d.st.deletesDisabled > 0 || d.readOnly || d.st.closed {
+		return
+	}
+	full := false
+	if period := d.mutableDBOptions.Load().DeleteObsoleteFilesPeriodMicros; !noFullScan {
+		if force || period == 0 {
+			full = true
+		} else if now := d.clock.NowMicros(); d.st.deleteObsoleteLast+period < now {
+			full = true
+			d.st.deleteObsoleteLast = now
+		}
+	}
+	job.minPendingOutput = d.minObsoleteSSTNumberToKeepLocked()
+	job.minOptionsFileNumber = ^uint64(0)
+	job.sstDelete, job.blobDelete, job.manifestDelete = d.versions.GetObsoleteFiles(job.minPendingOutput)
+	job.blobDelete = d.versions.RemoveLiveFiles(job.sstDelete, job.blobDelete)
+	for i := range job.sstDelete {
+		d.st.filesGrabbed[job.sstDelete[i].Metadata.FD.GetNumber()] = true
+	}
+	job.manifestFileNumber = d.versions.ManifestFileNumber()
+	job.pendingManifestFileNumber = d.versions.PendingManifestFileNumber()
+	job.logNumber = d.minLogNumberToKeep()
+	if full {
+		job.sstLive, job.blobLive = map[uint64]bool{}, map[uint64]bool{}
+		tables, blobs := d.versions.AddLiveFiles(nil, nil)
+		for _, n := range tables {
+			job.sstLive[n] = true
+		}
+		for _, n := range blobs {
+			job.blobLive[n] = true
+		}
+		d.listCandidatesLocked(job)
+	}
+	d.takeObsoleteLogsLocked(job)
+	if job.haveSomethingToDelete() {
+		job.counted = true
+		d.st.pendingPurgeJobs++
+	}
+}
+
+// listCandidatesLocked lists the database's directories.
+func (d *DBImpl) listCandidatesLocked(job *jobContext) {
+	prefix := d.infoLogPrefix()
+	dirs := d.allDBPaths()
+	if wd := d.immutable.GetWalDir(); !slices.Contains(dirs, wd) {
+		dirs = append(dirs, wd)
+	}
+	if ld := d.immutable.DBLogDir; ld != "" && !slices.Contains(dirs, ld) {
+		dirs = append(dirs, ld)
+	}
+	for _, dir := range dirs {
+		names, err := d.fs.GetChildren(dir, &rocksdb.IOOptions{DoNotRecurse: true})
+		if err != nil {
+			logging.Warn(d.infoLog, "[JOB %d] cannot list %s: %v", job.id, dir, err)
+			continue
+		}
+		for _, name := range names {
+			f, ok := filename.ParseFileName(name, prefix)
+			number := f.Number
+			if !ok || d.st.filesGrabbed[number] || d.st.pendingPurge[number] {
+				continue
+			}
+			job.fullScan = append(job.fullScan, candidate{name, dir})
+		}
+	}
+}
+
+// allDBPaths gives every directory that may hold tables.
+func (d *DBImpl) allDBPaths() []string {
+	dirs := []string{d.dbName}
+	add := func(paths []rocksdb.DBPath) {
+		for _, p := range paths {
+			if !slices.Contains(dirs, p.Path) {
+				dirs = append(dirs, p.Path)
+			}
+		}
+	}
+	add(d.immutable.DBPaths)
+	for _, cfd := range d.families.All() {
+		add(cfd.IOptions().CFPaths)
+	}
+	return dirs
+}
+
+// takeObsoleteLogsLocked moves logs that recovery does not need into job.
+func (d *DBImpl) takeObsoleteLogsLocked(job *jobContext) {
+	for len(d.st.aliveLogs) > 1 && d.st.aliveLogs[0].number < job.logNumber {
+		l := d.st.aliveLogs[0]
+		d.st.aliveLogs = d.st.aliveLogs[1:]
+		if uint64(len(d.st.recycleLogs)) < d.immutable.RecycleLogFileNum && l.number >= d.minLogNumberToRecycle {
+			logging.Info(d.infoLog, "adding log %d to recycle list", l.number)
+			d.st.recycleLogs = append(d.st.recycleLogs, l.number)
+		} else {
+			job.logDelete = append(job.logDelete, l.number)
+		}
+		d.totalLogSize.Add(-l.size)
+	}
+	d.walMu.Lock()
+	for len(d.walMu.logs) > 1 && d.walMu.logs[0].number < job.logNumber {
+		if d.walMu.logs[0].gettingSynced {
+			// SyncWAL needs the mutex to finish.
+			d.mu.Unlock()
+			d.walMu.cond.Wait()
+			d.walMu.Unlock()
+			d.mu.Lock()
+			d.walMu.Lock()
+			continue
+		}
+		d.st.logsToFree = append(d.st.logsToFree, d.walMu.logs[0].writer)
+		d.walMu.logs = d.walMu.logs[1:]
+	}
+	d.walMu.Unlock()
+	job.logsToFree = append(job.logsToFree, d.st.logsToFree...)
+	d.st.logsToFree = nil
+	job.logRecycle = slices.Clone(d.st.recycleLogs)
+}
+
+func (d *DBImpl) infoLogPrefix() string {
+	return filename.InfoLogPrefix(d.immutable.DBLogDir != "", d.dbName)
+}
+
+// purgeObsoleteFiles deletes what job says is not needed.
+func (d *DBImpl) purgeObsoleteFiles(job *jobContext) {
+	syncpoint.Process("DBImpl::PurgeObsoleteFiles:Begin")
+	list := job.fullScan
+	for i := range job.sstDelete {
+		f := &job.sstDelete[i]
+		number := f.Metadata.FD.GetNumber()
+		f.DeleteMetadata()
+		if !f.OnlyDeleteMetadata {
+			list = append(list, candidate{filename.MakeTableFileName("", number), f.Path})
+			tablecache.Evict(d.tableCache, number)
+		}
+	}
+	for i := range job.blobDelete {
+		b := &job.blobDelete[i]
+		list = append(list, candidate{filename.BlobFileName("", b.BlobFileNumber), b.Path})
+	}
+	walDir := d.immutable.GetWalDir()
+	for _, n := range job.logDelete {
+		list = append(list, candidate{filename.LogFileName("", n), walDir})
+	}
+	for _, name := range job.manifestDelete {
+		list = append(list, candidate{name, d.dbName})
+	}
+	for i := range list {
+		list[i].name = strings.TrimPrefix(list[i].name, "/")
+	}
+	slices.SortFunc(list, func(a, b candidate) int {
+		return cmp.Or(strings.Compare(a.name, b.name), strings.Compare(a.dir, b.dir))
+	})
+	list = slices.Compact(list)
+	for _, w := range job.logsToFree {
+		if err := d.closeLog(w); err != nil {
+			logging.Warn(d.infoLog, "[JOB %d] closing WAL %d: %v", job.id, w.GetLogNumber(), err)
+		}
+	}
+	d.purgeCandidates(job, list)
+	d.mu.Lock()
+	for i := range job.sstDelete {
+		delete(d.st.filesGrabbed, job.sstDelete[i].Metadata.FD.GetNumber())
+	}
+	if job.counted {
+		d.st.pendingPurgeJobs--
+		if d.st.pendingPurgeJobs == 0 {
+			d.bgCond.Broadcast()
+		}
+	}
+	d.mu.Unlock()
+	syncpoint.Process("DBImpl::PurgeObsoleteFiles:End")
+}
+
+func (d *DBImpl) purgeCandidates(job *jobContext, list []candidate) {
+	prefix := d.infoLogPrefix()
+	var newestOptions, secondOptions uint64
+	var oldInfoLogs []candidate
+	for _, c := range list {
+		if f, ok := filename.ParseFileName(c.name, prefix); ok && f.Type == rocksdb.OptionsFile {
+			n := f.Number
+			if n > newestOptions {
+				newestOptions, secondOptions = n, newestOptions
+			} else if n > secondOptions {
+				secondOptions = n
+			}
+		}
+	}
+	secondOptions = min(secondOptions, job.minOptionsFileNumber)
+	for _, c := range list {
+		f, ok := filename.ParseFileName(c.name, prefix)
+		number, t := f.Number, f.Type
+		if !ok {
+			continue
+		}
+		keep := true
+		switch t {
+		case rocksdb.WalFile:
+			keep = number >= job.logNumber || slices.Contains(job.logRecycle, number)
+		case rocksdb.DescriptorFile:
+			keep = number >= job.manifestFileNumber
+		case rocksdb.TableFile:
+			if keep = job.sstLive[number] || number >= job.minPendingOutput; !keep {
+				tablecache.Evict(d.tableCache, number)
+			}
+		case rocksdb.BlobFile:
+			keep = job.blobLive[number] || number >= job.minPendingOutput
+		case rocksdb.TempFile:
+			keep = job.sstLive[number] || job.blobLive[number] || number == job.pendingManifestFileNumber ||
+				strings.Contains(c.name, filename.OptionsFileNamePrefix)
+		case rocksdb.InfoLogFile:
+			if number != 0 {
+				oldInfoLogs = append(oldInfoLogs, c)
+			}
+		case rocksdb.OptionsFile:
+			keep = number >= secondOptions
+		}
+		if keep {
+			continue
+		}
+		if t == rocksdb.WalFile && d.walManager.Archiving() {
+			d.walManager.ArchiveWALFile(joinPath(c.dir, c.name), number)
+			continue
+		}
+		d.deleteObsoleteFile(job.id, joinPath(c.dir, c.name), c.dir, t, number)
+	}
+	d.purgeOldInfoLogs(job, oldInfoLogs)
+	d.walManager.PurgeObsoleteWALFiles()
+}
+
+func joinPath(dir, name string) string {
+	if dir == "" || strings.HasSuffix(dir, "/") {
+		return dir + name
+	}
+	return dir + "/" + name
+}
+
+// purgeOldInfoLogs keeps the newest keep_log_file_num info logs.
+func (d *DBImpl) purgeOldInfoLogs(job *jobContext, logs []candidate) {
+	keep := int(d.immutable.KeepLogFileNum)
+	if len(logs) < keep {
+		return
+	}
+	slices.SortFunc(logs, func(a, b candidate) int { return strings.Compare(a.name, b.name) })
+	for _, c := range logs[:len(logs)-keep] {
+		path := joinPath(c.dir, c.name)
+		logging.Info(d.infoLog, "[JOB %d] Delete info log file %s", job.id, path)
+		if err := d.fs.DeleteFile(path, &rocksdb.IOOptions{}); err != nil {
+			logging.Error(d.infoLog, "[JOB %d] Delete info log file %s FAILED -- %v", job.id, path, err)
+		}
+	}
+}
+
+func (d *DBImpl) deleteObsoleteFile(jobID int, path, dir string, t rocksdb.FileType, number uint64) {
+	syncpoint.ProcessArg("DBImpl::DeleteObsoleteFileImpl::BeforeDeletion", &path)
+	var err error
+	if t == rocksdb.TableFile || t == rocksdb.BlobFile {
+		err = d.deleteDBFile(path, dir, t)
+	} else {
+		err = d.fs.DeleteFile(path, &rocksdb.IOOptions{})
+	}
+	switch {
+	case err == nil:
+		logging.Debug(d.infoLog, "[JOB %d] Delete %s type=%d #%d -- OK", jobID, path, t, number)
+	case rocksdb.IsPathNotFound(err) || rocksdb.IsNotFound(err):
+		logging.Info(d.infoLog, "[JOB %d] Tried to delete a non-existing file %s type=%d #%d -- %v", jobID, path, t, number, err)
+	default:
+		logging.Error(d.infoLog, "[JOB %d] Failed to delete %s type=%d #%d -- %v", jobID, path, t, number, err)
+	}
+	switch t {
+	case rocksdb.TableFile:
+		d.eventLogger.Log().Add("job", jobID).Add("event", "table_file_deletion").Add("file_number", number).End()
+		info := rocksdb.TableFileDeletionInfo{FileDeletionInfo: rocksdb.FileDeletionInfo{DBName: d.dbName, FilePath: path, JobID: jobID, Status: err}}
+		for _, l := range d.immutable.Listeners {
+			l.OnTableFileDeleted(&info)
+		}
+	case rocksdb.BlobFile:
+		info := rocksdb.BlobFileDeletionInfo{FileDeletionInfo: rocksdb.FileDeletionInfo{DBName: d.dbName, FilePath: path, JobID: jobID, Status: err}}
+		for _, l := range d.immutable.Listeners {
+			l.OnBlobFileDeleted(&info)
+		}
+	}
+}
+
+// tableFileName is the path of a family's table.
+func (d *DBImpl) tableFileName(cfd *db.ColumnFamilyData, f *version.FileMetaData) string {
+	return filename.TableFileName(cfd.IOptions().CFPaths, f.FD.GetNumber(), f.FD.GetPathId())
+}
+
+func (d *DBImpl) deleteDBFile(path, dir string, t rocksdb.FileType) error {
+	if m := d.immutable.SstFileManager; m != nil && t == rocksdb.TableFile {
+		if s, ok := m.(interface {
+			ScheduleFileDeletion(path, dir string, forceBg bool) error
+		}); ok {
+			return s.ScheduleFileDeletion(path, dir, false)
+		}
+	}
+	return d.fs.DeleteFile(path, &rocksdb.IOOptions{})
+}

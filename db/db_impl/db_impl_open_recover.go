@@ -1,0 +1,713 @@
+// Port of db/db_impl/db_impl_open.cc (Recover, RecoverLogFiles,
+// WriteLevel0TableForRecovery). Differs: a MANIFEST or CURRENT that is damaged
+// never leads to files being deleted.
+
+package dbimpl
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/rocksdb-go/rocksdb/db"
+	"github.com/rocksdb-go/rocksdb/db/dbformat"
+	"github.com/rocksdb-go/rocksdb/db/rangedel"
+	"github.com/rocksdb-go/rocksdb/db/version"
+	"github.com/rocksdb-go/rocksdb/db/wal"
+	"github.com/rocksdb-go/rocksdb/db/writebatch"
+	"github.com/rocksdb-go/rocksdb/file"
+	"github.com/rocksdb-go/rocksdb/file/filename"
+	"github.com/rocksdb-go/rocksdb/include/rocksdb"
+	"github.com/rocksdb-go/rocksdb/logging"
+	"github.com/rocksdb-go/rocksdb/table"
+	"github.com/rocksdb-go/rocksdb/table/internaliter"
+)
+
+func sortUint64(s []uint64) { slices.Sort(s) }
+
+// recoverOptions are what kinds of opening ask of recovery.
+type recoverOptions struct {
+	readOnly               bool
+	errorIfWALFileExists   bool
+	errorIfDataExistsInWAL bool
+}
+
+// recoverLocked brings the database back from MANIFEST and WALs. corrupted
+// tells that a damaged WAL ended the replay, and recoveredSeq the next number.
+func (d *DBImpl) recoverLocked(families []rocksdb.ColumnFamilyDescriptor, ro recoverOptions, ctx *recoveryContext) (recoveredSeq rocksdb.SequenceNumber, corrupted bool, err error) {
+	if !ro.readOnly {
+		if err := d.lockAndCheckExistence(ctx); err != nil {
+			return 0, false, err
+		}
+	}
+	id, err := d.versions.Recover(families, ro.readOnly, nil)
+	if err != nil {
+		return 0, false, err
+	}
+	if id != "" {
+		d.dbID = id
+	}
+	d.families = d.versions.GetColumnFamilySet()
+	if !ro.readOnly {
+		d.moveFilesDownLocked(ctx)
+	}
+	if err := d.setUpDBID(ro.readOnly, ctx); err != nil {
+		return 0, false, err
+	}
+	logging.Info(d.infoLog, "DB ID: %s\n", d.dbID)
+	if !ro.readOnly {
+		if err := d.maybeUpdateNextFileNumber(); err != nil {
+			return 0, false, err
+		}
+	}
+	d.updateMaxInMemoryStateLocked()
+	d.defaultHandle = db.NewColumnFamilyHandle(d.families.GetDefault(), d)
+	return d.recoverWALsLocked(ro, ctx)
+}
+
+func (d *DBImpl) lockAndCheckExistence(ctx *recoveryContext) error {
+	if err := d.dirs.Set(d.fs, d.dbName, d.immutable.WALDir, d.immutable.DBPaths); err != nil {
+		return err
+	}
+	lock, err := d.fs.LockFile(filename.LockFileName(d.dbName), &rocksdb.IOOptions{})
+	if err != nil {
+		return err
+	}
+	d.dbLock = lock
+	current := filename.CurrentFileName(d.dbName)
+	err = d.fs.FileExists(current, &rocksdb.IOOptions{})
+	switch {
+	case err == nil:
+		if d.immutable.ErrorIfExists {
+			return rocksdb.InvalidArgument(d.dbName, "exists (error_if_exists is true)")
+		}
+	case rocksdb.IsNotFound(err) || rocksdb.IsPathNotFound(err):
+		if !d.immutable.CreateIfMissing {
+			return rocksdb.InvalidArgument(current, "does not exist (create_if_missing is false)")
+		}
+		if err := d.refuseOrphans(); err != nil {
+			return err
+		}
+		ctx.isNewDB = true
+		return d.newDB()
+	default:
+		return err
+	}
+	// Direct reads that the file system cannot do fail here, by name.
+	if d.fileOptions.UseDirectReads {
+		f, err := d.fs.NewRandomAccessFile(current, &d.fileOptions)
+		if err != nil {
+			return rocksdb.InvalidArgument("Direct I/O is not supported by the specified DB.").Wrap(err)
+		}
+		_ = f.Close()
+	}
+	return nil
+}
+
+// refuseOrphans keeps a directory that holds a database without CURRENT from
+// being taken for an empty one, whose files would then be deleted.
+func (d *DBImpl) refuseOrphans() error {
+	names, err := d.fs.GetChildren(d.dbName, &rocksdb.IOOptions{DoNotRecurse: true})
+	if err != nil {
+		return nil
+	}
+	var manifest, table string
+	for _, n := range names {
+		switch f, ok := filename.ParseFileName(n, ""); {
+		case ok && f.Type == rocksdb.DescriptorFile:
+			manifest = n
+		case ok && f.Type == rocksdb.TableFile:
+			table = n
+		}
+	}
+	if manifest != "" && table != "" {
+		return rocksdb.Corruption("CURRENT file is missing, but " + manifest + " and " + table + " exist").In(filename.CurrentFileName(d.dbName))
+	}
+	return nil
+}
+
+// moveFilesDownLocked fills the last levels, as dynamic level bytes want them,
+// when a database was written without.
+func (d *DBImpl) moveFilesDownLocked(ctx *recoveryContext) {
+	for _, cfd := range d.families.All() {
+		io := cfd.IOptions()
+		if io.CompactionStyle != rocksdb.CompactionStyleLevel || !io.LevelCompactionDynamicLevelBytes ||
+			cfd.GetLatestMutableCFOptions().DisableAutoCompactions {
+			continue
+		}
+		to := io.NumLevels - 1
+		if io.AllowIngestBehind || io.CFAllowIngestBehind {
+			to--
+		}
+		vs := cfd.Current().StorageInfo()
+		for from := to; from > 0; from-- {
+			files := vs.LevelFiles(from)
+			if len(files) == 0 {
+				continue
+			}
+			if from < to {
+				logging.Warn(d.infoLog, "[%s] Moving %d files from from_level-%d to from_level-%d", cfd.GetName(), len(files), from, to)
+				e := &version.VersionEdit{}
+				e.SetColumnFamily(cfd.GetID())
+				for _, f := range files {
+					e.DeleteFile(from, f.FD.GetNumber())
+					e.AddFile(to, f.CloneForMove())
+				}
+				ctx.add(cfd, e)
+			}
+			to--
+		}
+	}
+}
+
+// setUpDBID finds or makes the database's unique id.
+func (d *DBImpl) setUpDBID(readOnly bool, ctx *recoveryContext) error {
+	name := filename.IdentityFileName(d.dbName)
+	fromFile := ""
+	if data, err := file.ReadWhole(d.fs, name); err == nil {
+		fromFile = strings.TrimRight(string(data), "\n")
+	}
+	if d.dbID == "" {
+		if d.dbID = fromFile; d.dbID == "" && !readOnly {
+			d.dbID = d.generateDBID()
+		}
+		if !readOnly && d.immutable.WriteDBIDToManifest && !ctx.isNewDB {
+			e := &version.VersionEdit{}
+			e.SetDBId(d.dbID)
+			e.SetColumnFamily(0)
+			ctx.add(d.families.GetDefault(), e)
+		}
+	}
+	d.versions.SetDBID(d.dbID)
+	if readOnly || !d.immutable.WriteIdentityFile || fromFile == d.dbID {
+		return nil
+	}
+	return file.SetIdentityFile(&defaultWriteOptions, d.env, d.dbName, d.immutable.MetadataWriteTemperature, d.dbID)
+}
+
+// maybeUpdateNextFileNumber passes over numbers of files in the directories, so
+// that a file left by a crash is never written over.
+func (d *DBImpl) maybeUpdateNextFileNumber() error {
+	var largest uint64
+	for _, dir := range d.allDBPaths() {
+		names, err := d.fs.GetChildren(dir, &rocksdb.IOOptions{DoNotRecurse: true})
+		if err != nil {
+			if rocksdb.IsNotFound(err) || rocksdb.IsPathNotFound(err) {
+				continue
+			}
+			return err
+		}
+		for _, n := range names {
+			f, ok := filename.ParseFileName(n, "")
+			if ok && (f.Type == rocksdb.TableFile || f.Type == rocksdb.BlobFile) {
+				largest = max(largest, f.Number)
+			}
+		}
+	}
+	if largest >= d.versions.CurrentNextFileNumber() {
+		d.versions.MarkFileNumberUsed(largest)
+	}
+	return nil
+}
+
+// listWALs gives the numbers of the WALs in the WAL directory, rising.
+func (d *DBImpl) listWALs() ([]uint64, error) {
+	dir := d.immutable.GetWalDir()
+	names, err := d.fs.GetChildren(dir, &rocksdb.IOOptions{DoNotRecurse: true})
+	if err != nil {
+		if rocksdb.IsNotFound(err) || rocksdb.IsPathNotFound(err) {
+			return nil, rocksdb.InvalidArgument("wal_dir not found", dir)
+		}
+		return nil, err
+	}
+	var numbers []uint64
+	for _, n := range names {
+		if f, ok := filename.ParseFileName(n, ""); ok && f.Type == rocksdb.WalFile {
+			numbers = append(numbers, f.Number)
+		}
+	}
+	sortUint64(numbers)
+	return numbers, nil
+}
+
+func (d *DBImpl) recoverWALsLocked(ro recoverOptions, ctx *recoveryContext) (recoveredSeq rocksdb.SequenceNumber, corrupted bool, err error) {
+	numbers, err := d.listWALs()
+	if err != nil {
+		return 0, false, err
+	}
+	dir := d.immutable.GetWalDir()
+	if ctx.isNewDB && len(numbers) > 0 {
+		return 0, false, rocksdb.Corruption("While creating a new Db, wal_dir contains existing log file: ", filename.LogFileName(dir, numbers[0]))
+	}
+	if d.immutable.TrackAndVerifyWALs && !ctx.isNewDB && len(numbers) == 0 {
+		return 0, false, rocksdb.Corruption("Opening an existing DB with no WAL files")
+	}
+	if err := d.checkTrackedWALs(dir, numbers, ro.readOnly, ctx); err != nil {
+		return 0, false, err
+	}
+	if ro.errorIfWALFileExists || ro.errorIfDataExistsInWAL {
+		for _, n := range numbers {
+			size, err := d.fs.GetFileSize(filename.LogFileName(dir, n), &rocksdb.IOOptions{})
+			if err != nil {
+				return 0, false, err
+			}
+			if size > 0 {
+				return 0, false, rocksdb.Corruption("The db was opened in readonly mode with error_if_wal_file_exists flag but a non-empty WAL file already exists").
+					In(filename.LogFileName(dir, n))
+			}
+		}
+	}
+	if len(numbers) == 0 {
+		return 0, false, nil
+	}
+	r := &walRecovery{d: d, readOnly: ro.readOnly, ctx: ctx, next: dbformat.MaxSequenceNumber, numbers: numbers}
+	if err := r.run(); err != nil {
+		return 0, false, err
+	}
+	return r.next, r.corrupted, nil
+}
+
+func (d *DBImpl) checkTrackedWALs(dir string, numbers []uint64, readOnly bool, ctx *recoveryContext) error {
+	set := d.versions.GetWalSet()
+	if d.immutable.TrackAndVerifyWALsInManifest {
+		paths := map[uint64]string{}
+		for _, n := range numbers {
+			paths[n] = filename.LogFileName(dir, n)
+		}
+		size := func(path string) (uint64, error) { return d.fs.GetFileSize(path, &rocksdb.IOOptions{}) }
+		return set.CheckWals(size, paths)
+	}
+	if wals := set.GetWals(); len(wals) > 0 && !readOnly {
+		e := &version.VersionEdit{}
+		e.DeleteWalsBefore(wals[len(wals)-1].GetLogNumber() + 1)
+		ctx.add(d.families.GetDefault(), e)
+	}
+	return nil
+}
+
+// walRecovery replays WALs into memtables.
+type walRecovery struct {
+	d        *DBImpl
+	readOnly bool
+	ctx      *recoveryContext
+	numbers  []uint64
+
+	jobID     int
+	minNumber uint64
+	edits     map[*db.ColumnFamilyData]*version.VersionEdit
+	next      rocksdb.SequenceNumber // of the next entry; Max before the first
+	inserter  db.MemTableInserter
+	batch     writebatch.WriteBatch
+
+	stopped         bool // at a damaged record: later ones are not replayed
+	corrupted       bool
+	corruptedNumber uint64
+	flushed         bool // something went to L0
+	predecessor     wal.PredecessorWALInfo
+
+	// Of the log being read.
+	status    error
+	oldRecord bool
+	badNumber uint64
+}
+
+// Corruption implements wal.Reporter.
+func (r *walRecovery) Corruption(bytes int, err error, logNumber uint64) {
+	logging.Warn(r.d.infoLog, "%sdropping %d bytes; %v", map[bool]string{true: "(ignoring error) "}[r.ignores()], bytes, err)
+	if logNumber != wal.NoLogNumber {
+		r.badNumber = logNumber
+	}
+	if r.status == nil && !r.ignores() {
+		r.status = err
+	}
+}
+
+// OldLogRecord implements wal.Reporter.
+func (r *walRecovery) OldLogRecord(int) { r.oldRecord = true }
+
+func (r *walRecovery) ignores() bool {
+	return !r.d.immutable.ParanoidChecks || r.d.immutable.WALRecoveryMode == rocksdb.SkipAnyCorruptedRecords
+}
+
+func (r *walRecovery) run() error {
+	d := r.d
+	r.jobID = int(d.nextJobID.Add(1))
+	r.edits = map[*db.ColumnFamilyData]*version.VersionEdit{}
+	for _, cfd := range d.families.All() {
+		e := &version.VersionEdit{}
+		e.SetColumnFamily(cfd.GetID())
+		r.edits[cfd] = e
+	}
+	d.eventLogger.Log().Add("job", r.jobID).Add("event", "recovery_started").Add("wal_files", r.numbers).End()
+	r.minNumber = max(d.minLogNumberToKeep(), d.versions.MinLogNumberWithUnflushedData(nil))
+	err := r.replay()
+	if err == nil {
+		err = r.checkConsistency()
+	}
+	if err == nil {
+		err = r.finish()
+	}
+	event := "recovery_finished"
+	if err != nil {
+		event = "recovery_failed"
+	}
+	d.eventLogger.Log().Add("job", r.jobID).Add("event", event).Add("status", statusText(err)).End()
+	return err
+}
+
+func statusText(err error) string {
+	if err == nil {
+		return "OK"
+	}
+	return err.Error()
+}
+
+func (r *walRecovery) replay() error {
+	for _, n := range r.numbers {
+		before := r.next
+		if err := r.replayLog(n); err != nil {
+			return err
+		}
+		if err := checkNotSetBack(before, r.next); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func checkNotSetBack(before, now rocksdb.SequenceNumber) error {
+	if before == dbformat.MaxSequenceNumber || before <= now {
+		return nil
+	}
+	return rocksdb.Corruptionf("Sequence number is being set backwards during recovery, this is likely a software bug or a data corruption. "+
+		"Prev next seqno: %d , current next seqno: %d", before, now)
+}
+
+func (r *walRecovery) replayLog(number uint64) error {
+	d := r.d
+	if number < r.minNumber {
+		logging.Info(d.infoLog, "Skipping log #%d since it is older than min log to keep #%d", number, r.minNumber)
+		return nil
+	}
+	d.versions.MarkFileNumberUsed(number)
+	mode := d.immutable.WALRecoveryMode
+	logging.Info(d.infoLog, "Recovering log #%d mode %d", number, mode)
+	r.status, r.oldRecord, r.badNumber = nil, false, number
+	path := filename.LogFileName(d.immutable.GetWalDir(), number)
+	f, err := file.CreateSequentialFileReader(d.fs, path, d.fs.OptimizeForLogRead(&d.fileOptions), &file.SequentialReaderOptions{ReadaheadSize: int(d.immutable.LogReadaheadSize)})
+	if err != nil {
+		if r.d.immutable.ParanoidChecks {
+			return err
+		}
+		logging.Warn(d.infoLog, "Ignoring error %v", err)
+		return nil
+	}
+	reader := wal.NewReader(f, wal.ReaderOptions{InfoLog: d.infoLog, Reporter: r, Checksum: true, LogNumber: number,
+		TrackAndVerifyWALs: d.immutable.TrackAndVerifyWALs, StopReplayForCorruption: r.stopped,
+		MinWALNumberToKeep: r.minNumber, ObservedPredecessor: r.predecessor})
+	defer reader.Close()
+	var lastSeq rocksdb.SequenceNumber
+	for {
+		record, ok := reader.ReadRecord(mode)
+		if !ok || r.status != nil {
+			break
+		}
+		before := r.next
+		if err := r.replayRecord(number, record, path, reader, &lastSeq); err != nil {
+			return err
+		}
+		if err := checkNotSetBack(before, r.next); err != nil {
+			return err
+		}
+		if r.stopped {
+			break
+		}
+	}
+	logging.Info(d.infoLog, "Recovered to log #%d next seq #%d", number, r.next)
+	if r.status == nil {
+		size, err := d.fs.GetFileSize(path, &rocksdb.IOOptions{})
+		if err != nil {
+			return err
+		}
+		r.predecessor = wal.PredecessorWALInfo{LogNumber: number, SizeBytes: size, LastSeqnoRecorded: lastSeq, Initialized: true}
+	}
+	if r.status != nil || r.oldRecord {
+		if err := r.handleDamage(number); err != nil {
+			return err
+		}
+	}
+	r.publishSequence()
+	return nil
+}
+
+func (r *walRecovery) publishSequence() {
+	d := r.d
+	var free = []*memtableT{}
+	d.flushScheduler.Clear(&free)
+	d.trimScheduler.Clear(&free)
+	freeMemtables(free)
+	if last := r.next - 1; r.next != dbformat.MaxSequenceNumber && d.versions.LastSequence() <= last {
+		d.versions.SetLastAllocatedSequence(last)
+		d.versions.SetLastPublishedSequence(last)
+		d.versions.SetLastSequence(last)
+	}
+}
+
+// replayRecord applies one batch. Damage goes to r.Corruption; an error ends
+// the recovery.
+func (r *walRecovery) replayRecord(number uint64, record []byte, path string, reader *wal.Reader, lastSeq *rocksdb.SequenceNumber) error {
+	offset := reader.LastRecordOffset()
+	if len(record) < writebatch.HeaderSize {
+		r.Corruption(len(record), rocksdb.Corruption("log record too small").InAt(path, offset), wal.NoLogNumber)
+		return nil
+	}
+	if err := r.batch.SetContents(record); err != nil {
+		return err
+	}
+	seq := r.batch.Sequence()
+	*lastSeq = seq
+	if seq > dbformat.MaxSequenceNumber {
+		r.Corruption(len(record), rocksdb.Corruptionf("sequence %d is too large", seq).InAt(path, offset), wal.NoLogNumber)
+		return nil
+	}
+	d := r.d
+	if d.immutable.WALRecoveryMode == rocksdb.PointInTimeRecovery && seq == r.next {
+		// The numbers go on: what was damaged was never acknowledged.
+		r.stopped = false
+	}
+	if r.stopped {
+		if size, err := d.fs.GetFileSize(path, &rocksdb.IOOptions{}); err == nil {
+			logging.Warn(d.infoLog, "%s: dropping %d bytes", path, size)
+		}
+		return nil
+	}
+	in := &r.inserter
+	in.Reset()
+	in.Families = d.families
+	in.FlushScheduler, in.TrimHistoryScheduler = &d.flushScheduler, &d.trimScheduler
+	in.IgnoreMissingColumnFamilies = true
+	in.RecoveringLogNumber = number
+	in.Sequence = seq
+	err := in.Insert(&r.batch)
+	r.next = in.Sequence
+	if err != nil {
+		if rocksdb.IsNotSupported(err) {
+			return err
+		}
+		if !d.immutable.ParanoidChecks {
+			logging.Warn(d.infoLog, "Ignoring error %v", err)
+			return nil
+		}
+		r.Corruption(len(record), rocksdb.AsStatus(err).InAt(path, offset), wal.NoLogNumber)
+		return nil
+	}
+	if in.HasValidWrites && !r.readOnly {
+		return r.flushFullMemtables()
+	}
+	return nil
+}
+
+func (r *walRecovery) flushFullMemtables() error {
+	d := r.d
+	for {
+		var free []*memtableT
+		cfd := d.flushScheduler.TakeNextColumnFamily(&free)
+		if cfd == nil {
+			return nil
+		}
+		cfd.UnrefLocked(&free)
+		freeMemtables(free)
+		if err := r.writeLevel0Table(cfd); err != nil {
+			return err
+		}
+		cfd.CreateNewMemtable(r.next - 1)
+	}
+}
+
+// handleDamage decides, by the recovery mode, what a damaged log means.
+func (r *walRecovery) handleDamage(number uint64) error {
+	err := r.status
+	if err != nil && rocksdb.IsNotSupported(err) {
+		return err
+	}
+	switch r.d.immutable.WALRecoveryMode {
+	case rocksdb.SkipAnyCorruptedRecords:
+		return nil
+	case rocksdb.PointInTimeRecovery:
+		if err != nil && rocksdb.IsIOError(err) {
+			logging.Error(r.d.infoLog, "IOError during point-in-time reading log #%d seq #%d. %v. This likely mean loss of synced WAL, thus recovery fails.",
+				number, r.next, err)
+			return err
+		}
+		r.oldRecord = false
+		r.stopped = true
+		r.corruptedNumber = r.badNumber
+		r.corrupted = true
+		logging.Info(r.d.infoLog, "Point in time recovered to log #%d seq #%d", number, r.next)
+		return nil
+	}
+	return err
+}
+
+// checkConsistency refuses a recovery that would leave families at different
+// points in time.
+func (r *walRecovery) checkConsistency() error {
+	mode := r.d.immutable.WALRecoveryMode
+	if !r.stopped || mode != rocksdb.PointInTimeRecovery && mode != rocksdb.TolerateCorruptedTailRecords {
+		return nil
+	}
+	for _, cfd := range r.d.families.All() {
+		if cfd.GetLogNumber() > r.corruptedNumber && cfd.Current().GetSstFilesSize() > 0 {
+			return rocksdb.Corruption("SST file is ahead of WALs in CF " + cfd.GetName())
+		}
+	}
+	return nil
+}
+
+// finish flushes what was replayed, or keeps the logs.
+func (r *walRecovery) finish() error {
+	d := r.d
+	last := r.numbers[len(r.numbers)-1]
+	dataSeen := false
+	if !r.readOnly {
+		for _, cfd := range d.families.All() {
+			e := r.edits[cfd]
+			if cfd.GetLogNumber() > last {
+				continue
+			}
+			if cfd.Mem().GetFirstSequenceNumber() != 0 {
+				if r.flushed || !d.immutable.AvoidFlushDuringRecovery {
+					if err := r.writeLevel0Table(cfd); err != nil {
+						return err
+					}
+					cfd.CreateNewMemtable(d.versions.LastSequence())
+				}
+				dataSeen = true
+			}
+			if r.flushed || cfd.Mem().GetFirstSequenceNumber() == 0 {
+				e.SetLogNumber(last + 1)
+			}
+		}
+		d.versions.MarkFileNumberUsed(last + 1)
+		for _, cfd := range d.families.All() {
+			r.ctx.add(cfd, r.edits[cfd])
+		}
+		if r.flushed || !dataSeen {
+			e := &version.VersionEdit{}
+			if d.immutable.TrackAndVerifyWALsInManifest && last+1 > d.versions.GetWalSet().GetMinWalNumberToKeep() {
+				e.DeleteWalsBefore(last + 1)
+			}
+			e.SetMinLogNumberToKeep(last + 1)
+			r.ctx.add(d.families.GetDefault(), e)
+		}
+	}
+	if dataSeen && !r.flushed {
+		return r.restoreAliveLogs()
+	}
+	if !r.readOnly {
+		// Give preallocated space back.
+		_, _ = d.logSizeAndTruncate(last, true)
+	}
+	return nil
+}
+
+func (d *DBImpl) logSizeAndTruncate(number uint64, truncate bool) (uint64, error) {
+	path := filename.LogFileName(d.immutable.GetWalDir(), number)
+	size, err := d.fs.GetFileSize(path, &rocksdb.IOOptions{})
+	if err != nil || !truncate {
+		return size, err
+	}
+	mo := d.mutableDBOptions.Load()
+	fo := d.fs.OptimizeForLogWrite(&d.fileOptions, mo.WALBytesPerSync, mo.WritableFileMaxBufferSize)
+	f, terr := d.fs.ReopenWritableFile(path, fo)
+	if terr == nil {
+		terr = f.Truncate(size, &rocksdb.IOOptions{})
+		if e := f.Close(&rocksdb.IOOptions{}); terr == nil {
+			terr = e
+		}
+	}
+	if terr != nil && !rocksdb.IsNotSupported(terr) {
+		logging.Warn(d.infoLog, "Failed to truncate log #%d: %v", number, terr)
+	}
+	return size, nil
+}
+
+func (r *walRecovery) restoreAliveLogs() error {
+	d := r.d
+	d.totalLogSize.Store(0)
+	d.logEmpty = false
+	least := d.versions.MinLogNumberWithUnflushedData(nil)
+	for i, n := range r.numbers {
+		if n < least {
+			continue
+		}
+		size, err := d.logSizeAndTruncate(n, i == len(r.numbers)-1)
+		if err != nil {
+			return err
+		}
+		d.totalLogSize.Add(size)
+		d.st.aliveLogs = append(d.st.aliveLogs, logFile{number: n, size: size})
+	}
+	return nil
+}
+
+// writeLevel0Table flushes cfd's active memtable into an L0 table.
+func (r *walRecovery) writeLevel0Table(cfd *db.ColumnFamilyData) error {
+	d := r.d
+	r.flushed = true
+	mem := cfd.Mem()
+	meta := version.NewFileMetaData()
+	meta.FD.Set(d.versions.NewFileNumber(), 0, 0, dbformat.MaxSequenceNumber, 0)
+	meta.EpochNumber = cfd.NewEpochNumber()
+	pending := d.captureOutputsLocked()
+	defer d.releaseOutputsLocked(pending)
+
+	ro := rocksdb.DefaultReadOptions()
+	ro.TotalOrderSeek = true
+	ro.IOActivity = rocksdb.IOActivityDBOpen
+	iter := table.NewMergingIterator(cfd.InternalComparator(), []internaliter.InternalIterator{mem.NewIterator(&ro, nil, nil)}, false)
+	defer iter.Close()
+	var tombstones []*rangedel.FragmentedRangeTombstoneIterator
+	t, err := mem.NewRangeTombstoneIterator(&ro, dbformat.MaxSequenceNumber, false)
+	if err != nil {
+		return err
+	}
+	if t != nil {
+		tombstones = append(tombstones, t)
+	}
+	logging.Debug(d.infoLog, "[%s] [WriteLevel0TableForRecovery] Level-0 table #%d: started", cfd.GetName(), meta.FD.GetNumber())
+	seconds, err := d.clock.GetCurrentTime()
+	if err != nil {
+		seconds = 0
+	}
+	now := uint64(seconds)
+	meta.OldestAncesterTime = now
+	meta.FileCreationTime = now
+	mo := cfd.GetLatestMutableCFOptions()
+	meta.Temperature = mo.DefaultWriteTemperature
+	var props rocksdb.TableProperties
+	stats := db.CompactionStats{Reason: rocksdb.CompactionReasonFlush, Count: 1}
+	start := d.clock.NowMicros()
+	fo := d.compactionFileOpts
+	d.mu.Unlock()
+	err = db.BuildTable(&db.BuildTableArgs{
+		DBName: d.dbName, DBOptions: d.immutable, CFD: cfd, FileOptions: fo, MutableCFOptions: mo,
+		Iter: iter, RangeTombstones: tombstones, Meta: meta, Compression: db.GetCompressionFlush(cfd.IOptions(), mo),
+		Reason: rocksdb.TableFileCreationReasonRecovery, EventLogger: d.eventLogger, JobID: r.jobID,
+		OldestKeyTime: now, CurrentTime: now, DBID: d.dbID, SessionID: d.sessionID, Priority: rocksdb.IOHigh,
+		Properties: &props, Stats: &stats, ReadOptions: &ro,
+	})
+	d.mu.Lock()
+	logging.Debug(d.infoLog, "[%s] [WriteLevel0TableForRecovery] Level-0 table #%d: %d bytes %s", cfd.GetName(), meta.FD.GetNumber(), meta.FD.GetFileSize(), statusText(err))
+	if err != nil {
+		return err
+	}
+	if meta.FD.GetFileSize() > 0 {
+		r.edits[cfd].AddFile(0, meta)
+		stats.BytesWritten = meta.FD.GetFileSize()
+		stats.NumOutputFiles = 1
+	}
+	stats.Micros = d.clock.NowMicros() - start
+	cfd.InternalStats().AddCompactionStats(0, &stats)
+	cfd.InternalStats().AddCFStats(db.BytesFlushed, stats.BytesWritten)
+	return nil
+}

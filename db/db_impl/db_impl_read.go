@@ -1,0 +1,437 @@
+// Port of db/db_impl/db_impl.cc (GetImpl, MultiGet, NewIterator) and
+// db/arena_wrapped_db_iter.{h,cc}.
+
+package dbimpl
+
+import (
+	"github.com/rocksdb-go/rocksdb/db/blob/blobformat"
+	"github.com/rocksdb-go/rocksdb/util/stopwatch"
+	"sync"
+
+	"github.com/rocksdb-go/rocksdb/db"
+	"github.com/rocksdb-go/rocksdb/db/dbformat"
+	"github.com/rocksdb-go/rocksdb/db/dbiter"
+	"github.com/rocksdb-go/rocksdb/db/memtable"
+	"github.com/rocksdb-go/rocksdb/db/merge"
+	"github.com/rocksdb-go/rocksdb/db/rangedel"
+	"github.com/rocksdb-go/rocksdb/include/rocksdb"
+	"github.com/rocksdb-go/rocksdb/monitoring"
+	"github.com/rocksdb-go/rocksdb/table"
+	"github.com/rocksdb-go/rocksdb/table/internaliter"
+	"github.com/rocksdb-go/rocksdb/test_util/syncpoint"
+)
+
+var defaultReadOptions = rocksdb.DefaultReadOptions()
+
+// getScratch is what a point lookup needs; it is pooled.
+type getScratch struct {
+	key         dbformat.LookupKey
+	mem         memtable.LookupState
+	table       db.PointLookup
+	merge       dbformat.MergeContext
+	pinned      internaliter.PinnedIteratorsManager
+	maxCovering rocksdb.SequenceNumber
+}
+
+var getScratchPool = sync.Pool{New: func() any { return &getScratch{} }}
+
+// checkReadTimestamp makes sure that a timestamp is given exactly where keys
+// have one.
+func checkReadTimestamp(ro *rocksdb.ReadOptions, cfd *db.ColumnFamilyData) error {
+	size := cfd.UserComparator().TimestampSize()
+	switch {
+	case size == 0 && ro.Timestamp != nil:
+		return rocksdb.InvalidArgument("cannot call this method on column family that does not enable timestamp")
+	case size > 0 && ro.Timestamp == nil:
+		return rocksdb.InvalidArgument("cannot call this method on column family that enables timestamp")
+	case size != len(ro.Timestamp):
+		return rocksdb.InvalidArgumentf("timestamp size mismatch: %d bytes given, %d expected", len(ro.Timestamp), size)
+	}
+	return nil
+}
+
+// Get finds key's value and pins it in value, which is released first. The
+// error is rocksdb.ErrNotFound when there is none.
+func (d *DBImpl) Get(ro *rocksdb.ReadOptions, cf rocksdb.ColumnFamilyHandle, key []byte, value *rocksdb.PinnableSlice) error {
+	if ro == nil {
+		ro = &defaultReadOptions
+	}
+	cfd := d.cfd(cf)
+	if err := checkReadTimestamp(ro, cfd); err != nil {
+		return err
+	}
+	watch := stopwatch.NewStopWatch(d.clock, d.stats, rocksdb.HistDBGet)
+	value.Release()
+	sv := cfd.GetReferencedSuperVersion()
+	s := getScratchPool.Get().(*getScratch)
+	kept, err := d.getFrom(sv, ro, key, d.readSequence(ro), value, s)
+	getScratchPool.Put(s)
+	if !kept {
+		sv.Release()
+	}
+	watch.Stop()
+	return err
+}
+
+// readSequence is the number to read at; it has to be taken after the
+// SuperVersion, so that nothing below it is missing from that.
+func (d *DBImpl) readSequence(ro *rocksdb.ReadOptions) rocksdb.SequenceNumber {
+	if ro.Snapshot != nil {
+		return ro.Snapshot.GetSequenceNumber()
+	}
+	return d.versions.LastSequence()
+}
+
+// getFrom looks key up in sv. kept says that value took over the reference on
+// sv.
+func (d *DBImpl) getFrom(sv *db.SuperVersion, ro *rocksdb.ReadOptions, key []byte, seq rocksdb.SequenceNumber, value *rocksdb.PinnableSlice, s *getScratch) (kept bool, err error) {
+	s.key.Set(key, seq, ro.Timestamp)
+	st := &s.mem
+	st.Reset()
+	s.merge.Clear()
+	st.MergeContext = &s.merge
+	skipMem := ro.ReadTier == rocksdb.PersistedTier && d.hasUnpersistedData.Load()
+	done := false
+	if !skipMem {
+		if done = sv.Mem.Get(&s.key, ro, st, false); !done {
+			done = sv.Imm.Get(&s.key, ro, st)
+		}
+		if done {
+			monitoring.RecordTick(d.stats, rocksdb.MemtableHit, 1)
+			if err = st.Status; err == nil {
+				if st.Pinned {
+					value.PinSlice(st.Value, sv)
+					kept = true
+				} else {
+					value.PinSelf(st.Value)
+				}
+			}
+		}
+	}
+	if !done {
+		if !skipMem && st.Status != nil && rocksdb.CodeOf(st.Status) != rocksdb.CodeMergeInProgress && !rocksdb.IsNotFound(st.Status) {
+			return false, st.Status
+		}
+		s.maxCovering = st.MaxCoveringTombstoneSeq
+		x := &s.table
+		x.Value = value
+		x.MergeContext = &s.merge
+		x.MergeInProgress = rocksdb.CodeOf(st.Status) == rocksdb.CodeMergeInProgress
+		x.MaxCoveringTombstoneSeq = &s.maxCovering
+		x.PinnedIters = &s.pinned
+		x.DoMerge = true
+		err = sv.Current.Get(ro, &s.key, x)
+		x.Value, x.MergeContext = nil, nil
+		monitoring.RecordTick(d.stats, rocksdb.MemtableMiss, 1)
+	}
+	d.countGet(ro, err, value)
+	return kept, err
+}
+
+func (d *DBImpl) countGet(ro *rocksdb.ReadOptions, err error, value *rocksdb.PinnableSlice) {
+	if d.stats == nil && ro.PerfContext == nil {
+		return
+	}
+	monitoring.RecordTick(d.stats, rocksdb.NumberKeysRead, 1)
+	n := 0
+	if err == nil {
+		n = value.Size()
+		monitoring.RecordTick(d.stats, rocksdb.BytesRead, uint64(n))
+		if ro.PerfContext != nil {
+			ro.PerfContext.GetReadBytes += uint64(n)
+		}
+	}
+	monitoring.RecordInHistogram(d.stats, rocksdb.HistBytesPerRead, uint64(n))
+}
+
+// KeyMayExist is false only when key surely has no value; it reads no file.
+// Where the value was at hand it is put into value.
+func (d *DBImpl) KeyMayExist(ro *rocksdb.ReadOptions, cf rocksdb.ColumnFamilyHandle, key []byte, value *rocksdb.PinnableSlice) (mayExist, found bool) {
+	var o rocksdb.ReadOptions
+	if ro == nil {
+		o = rocksdb.DefaultReadOptions()
+	} else {
+		o = *ro
+	}
+	o.ReadTier = rocksdb.BlockCacheTier
+	err := d.Get(&o, cf, key, value)
+	return err == nil || rocksdb.IsIncomplete(err), err == nil
+}
+
+// MultiGet is Get for each key at one state of the database; values and errs
+// have keys' length. cfs has keys' length too, or is nil for the default
+// family.
+func (d *DBImpl) MultiGet(ro *rocksdb.ReadOptions, cfs []rocksdb.ColumnFamilyHandle, keys [][]byte, values []rocksdb.PinnableSlice, errs []error) {
+	if ro == nil {
+		ro = &defaultReadOptions
+	}
+	views, seq := d.multiView(ro, cfs, len(keys))
+	defer func() {
+		for _, sv := range views {
+			sv.Release()
+		}
+	}()
+	s := getScratchPool.Get().(*getScratch)
+	defer getScratchPool.Put(s)
+	var found, bytes, total uint64
+	for i, key := range keys {
+		cfd := d.defaultHandle.CFD()
+		if cfs != nil {
+			cfd = d.cfd(cfs[i])
+		}
+		if errs[i] = checkReadTimestamp(ro, cfd); errs[i] != nil {
+			continue
+		}
+		if total > ro.ValueSizeSoftLimit {
+			errs[i] = rocksdb.Aborted()
+			continue
+		}
+		values[i].Release()
+		sv := views[cfd.GetID()].Ref()
+		kept, err := d.getFrom(sv, ro, key, seq, &values[i], s)
+		if !kept {
+			sv.Release()
+		}
+		if errs[i] = err; err == nil {
+			found++
+			bytes += uint64(values[i].Size())
+			total += uint64(values[i].Size())
+		}
+	}
+	if d.stats != nil {
+		monitoring.RecordTick(d.stats, rocksdb.NumberMultigetCalls, 1)
+		monitoring.RecordTick(d.stats, rocksdb.NumberMultigetKeysRead, uint64(len(keys)))
+		monitoring.RecordTick(d.stats, rocksdb.NumberMultigetKeysFound, found)
+		monitoring.RecordTick(d.stats, rocksdb.NumberMultigetBytesRead, bytes)
+		monitoring.RecordInHistogram(d.stats, rocksdb.HistBytesPerMultiget, bytes)
+	}
+}
+
+// multiView references a SuperVersion of each family such that all show one
+// state: either no memtable was switched between taking them and taking the
+// sequence number, or the mutex is held meanwhile.
+func (d *DBImpl) multiView(ro *rocksdb.ReadOptions, cfs []rocksdb.ColumnFamilyHandle, n int) (map[uint32]*db.SuperVersion, rocksdb.SequenceNumber) {
+	views := map[uint32]*db.SuperVersion{}
+	take := func() {
+		if cfs == nil {
+			cfd := d.defaultHandle.CFD()
+			views[cfd.GetID()] = cfd.GetReferencedSuperVersion()
+			return
+		}
+		for _, cf := range cfs {
+			cfd := d.cfd(cf)
+			if views[cfd.GetID()] == nil {
+				views[cfd.GetID()] = cfd.GetReferencedSuperVersion()
+			}
+		}
+	}
+	take()
+	if len(views) <= 1 || ro.Snapshot != nil {
+		return views, d.readSequence(ro)
+	}
+	const retries = 3
+	for i := 0; ; i++ {
+		last := i == retries
+		if last {
+			d.mu.Lock()
+		}
+		seq := d.readSequence(ro)
+		same := true
+		for _, sv := range views {
+			if sv.VersionNumber != sv.CFD.GetSuperVersionNumber() {
+				same = false
+			}
+		}
+		if same {
+			if last {
+				d.mu.Unlock()
+			}
+			return views, seq
+		}
+		old := views
+		views = map[uint32]*db.SuperVersion{}
+		take()
+		if last {
+			seq = d.readSequence(ro)
+			d.mu.Unlock()
+		}
+		for _, sv := range old {
+			sv.Release()
+		}
+		if last {
+			return views, seq
+		}
+	}
+}
+
+// merger applies a family's merge operator.
+type merger struct {
+	cfd  *db.ColumnFamilyData
+	perf *rocksdb.PerfContext
+	m    merge.FullMerge
+}
+
+// FullMerge implements dbiter.Merger.
+func (g *merger) FullMerge(key, existing []byte, operands [][]byte, dst []byte) ([]byte, error) {
+	io := g.cfd.IOptions()
+	g.m.Operator, g.m.Key, g.m.Operands = io.MergeOperator, key, operands
+	g.m.Base, g.m.Value = merge.NoBaseValue, nil
+	if existing != nil {
+		g.m.Base, g.m.Value = merge.PlainBaseValue, existing
+	}
+	g.m.Logger, g.m.Statistics, g.m.Clock, g.m.PerfContext = io.Logger, io.Stats, io.Clock, g.perf
+	return g.m.ResultValue()
+}
+
+// resolver finds blob values through the iterator's version.
+type resolver struct{ it *Iterator }
+
+// GetBlob implements dbiter.Resolver.
+func (r *resolver) GetBlob(ro *rocksdb.ReadOptions, userKey, index []byte, value *rocksdb.PinnableSlice) error {
+	var b blobformat.BlobIndex
+	if err := b.DecodeFrom(index); err != nil {
+		return err
+	}
+	_, err := r.it.sv.Current.FetchBlob(ro, userKey, &b, value)
+	return err
+}
+
+// Iterator is a database iterator: a DBIter over a SuperVersion that it holds.
+type Iterator struct {
+	dbiter.DBIter
+	d        *DBImpl
+	cfd      *db.ColumnFamilyData
+	sv       *db.SuperVersion
+	ro       rocksdb.ReadOptions
+	merger   merger
+	resolver resolver
+	closed   bool
+}
+
+// NewIterator makes an iterator over a family at the present state, or that of
+// ro's snapshot.
+func (d *DBImpl) NewIterator(ro *rocksdb.ReadOptions, cf rocksdb.ColumnFamilyHandle) *Iterator {
+	if ro == nil {
+		ro = &defaultReadOptions
+	}
+	cfd := d.cfd(cf)
+	it := &Iterator{d: d, cfd: cfd, ro: *ro}
+	d.openIterators.Add(1)
+	if err := checkIteratorOptions(ro, cfd); err != nil {
+		it.InitError(err, cfd.InternalComparator())
+		return it
+	}
+	it.sv = cfd.GetReferencedSuperVersion()
+	syncpoint.Process("DBImpl::NewIteratorImpl:1")
+	it.init(d.readSequence(ro))
+	return it
+}
+
+func checkIteratorOptions(ro *rocksdb.ReadOptions, cfd *db.ColumnFamilyData) error {
+	switch {
+	case ro.ReadTier == rocksdb.PersistedTier:
+		return rocksdb.NotSupported("ReadTier::kPersistedData is not yet supported in iterators.")
+	case ro.Tailing:
+		return rocksdb.NotSupported("ReadOptions.tailing is not built yet")
+	case ro.IterStartTS != nil:
+		return rocksdb.NotSupported("ReadOptions.iter_start_ts is not built yet")
+	case ro.AutoRefreshIteratorWithSnapshot:
+		return rocksdb.NotSupported("ReadOptions.auto_refresh_iterator_with_snapshot is not built yet")
+	}
+	return checkReadTimestamp(ro, cfd)
+}
+
+func (it *Iterator) init(seq rocksdb.SequenceNumber) {
+	sv := it.sv
+	mo := sv.MutableCFOptions
+	it.merger = merger{cfd: it.cfd, perf: it.ro.PerfContext}
+	it.resolver = resolver{it}
+	c := dbiter.Config{ReadOptions: &it.ro, Comparator: it.cfd.InternalComparator(), Iter: it.internalIterator(seq), Sequence: seq,
+		Resolver: &it.resolver, PrefixExtractor: mo.PrefixExtractor, MaxSequentialSkip: mo.MaxSequentialSkipInIterations,
+		Statistics: it.d.stats, Clock: it.d.clock}
+	if it.cfd.IOptions().MergeOperator != nil {
+		c.Merger = &it.merger
+	}
+	if !it.d.readOnly {
+		c.Memtable = sv.Mem
+		c.OpScanFlushTrigger, c.AvgScanFlushTrigger = mo.MemtableOpScanFlushTrigger, mo.MemtableAvgOpScanFlushTrigger
+	}
+	it.DBIter.Init(&c)
+}
+
+// internalIterator merges memtables and tables of the SuperVersion.
+func (it *Iterator) internalIterator(seq rocksdb.SequenceNumber) internaliter.InternalIterator {
+	sv, ro := it.sv, &it.ro
+	prefix := sv.MutableCFOptions.PrefixExtractor
+	prefixSeek := !ro.TotalOrderSeek && !ro.AutoPrefixMode && prefix != nil
+	b := table.NewMergeIteratorBuilder(it.cfd.InternalComparator(), prefixSeek, ro.IterateUpperBound)
+	if ro.PerfContext != nil {
+		b.SetPerfContext(ro.PerfContext)
+	}
+	add := func(point internaliter.InternalIterator, m *memtable.MemTable, immutable bool) error {
+		if ro.IgnoreRangeDeletions {
+			b.AddIterator(point)
+			return nil
+		}
+		t, err := m.NewRangeTombstoneIterator(ro, seq, immutable)
+		if err != nil {
+			return err
+		}
+		var tr *rangedel.TruncatedRangeDelIterator
+		if t != nil && !t.Empty() {
+			tr = rangedel.NewTruncatedRangeDelIterator(t, it.cfd.InternalComparator(), nil, nil)
+		}
+		b.AddPointAndTombstoneIterator(point, tr, nil)
+		return nil
+	}
+	err := add(sv.Mem.NewIterator(ro, prefix, nil), sv.Mem, false)
+	for _, m := range sv.Imm.Memtables() {
+		if err == nil {
+			err = add(m.NewIterator(ro, prefix, nil), m, true)
+		}
+	}
+	if err != nil {
+		return internaliter.NewErrorInternalIterator(err)
+	}
+	if ro.ReadTier != rocksdb.MemtableTier {
+		sv.Current.AddIterators(ro, b, ro.AllowUnpreparedValue, seq)
+	}
+	return b.Finish(nil)
+}
+
+// Refresh shows the present state, or a snapshot's; the iterator then stands
+// nowhere.
+func (it *Iterator) Refresh(snapshot rocksdb.Snapshot) error {
+	if it.sv == nil {
+		return it.Status()
+	}
+	if it.ro.Snapshot != nil && snapshot == nil {
+		// The state asked for is no longer that of the options' snapshot.
+		it.ro.Snapshot = nil
+	}
+	if snapshot != nil {
+		it.ro.Snapshot = snapshot
+	}
+	old := it.sv
+	it.sv = it.cfd.GetReferencedSuperVersion()
+	seq := it.d.readSequence(&it.ro)
+	err := it.DBIter.Set(it.internalIterator(seq), seq)
+	old.Release()
+	return err
+}
+
+// Close lets go of everything the iterator holds.
+func (it *Iterator) Close() error {
+	if it.closed {
+		return nil
+	}
+	it.closed = true
+	err := it.DBIter.Close()
+	if it.sv != nil {
+		it.sv.Release()
+		it.sv = nil
+	}
+	it.d.openIterators.Add(-1)
+	monitoring.RecordTick(it.d.stats, rocksdb.NoIteratorDeleted, 1)
+	return err
+}

@@ -1,0 +1,968 @@
+// Port of db/db_impl/db_impl_write.cc. Differs: one write queue, grouped or
+// pipelined; two write queues and unordered writes are not there yet. A batch
+// that could fail half-way into the memtables is refused before it reaches the
+// WAL.
+
+package dbimpl
+
+import (
+	"github.com/rocksdb-go/rocksdb/db/version"
+	"github.com/rocksdb-go/rocksdb/util/stopwatch"
+	"sync"
+	"time"
+
+	"github.com/rocksdb-go/rocksdb/db"
+	"github.com/rocksdb-go/rocksdb/db/memtable"
+	"github.com/rocksdb-go/rocksdb/db/writebatch"
+	"github.com/rocksdb-go/rocksdb/db/writethread"
+	"github.com/rocksdb-go/rocksdb/include/rocksdb"
+	"github.com/rocksdb-go/rocksdb/logging"
+	"github.com/rocksdb-go/rocksdb/monitoring"
+	"github.com/rocksdb-go/rocksdb/test_util/syncpoint"
+)
+
+var errReadOnly = rocksdb.NotSupported("Not supported operation in read only mode.")
+
+// mergedBatch is where a leader joins its group's batches for the WAL.
+type mergedBatch struct{ writebatch.WriteBatch }
+
+// writeScratch is what one call to Write needs; it is pooled.
+type writeScratch struct {
+	writer   writethread.Writer
+	group    writethread.WriteGroup
+	memGroup writethread.WriteGroup // pipelined
+	inserter db.MemTableInserter    // of parallel writers
+	batch    writebatch.WriteBatch  // of single-key calls
+}
+
+var writeScratchPool = sync.Pool{New: func() any { return &writeScratch{} }}
+
+var defaultWriteOptions = rocksdb.DefaultWriteOptions()
+
+func orDefault(wo *rocksdb.WriteOptions) *rocksdb.WriteOptions {
+	if wo == nil {
+		return &defaultWriteOptions
+	}
+	return wo
+}
+
+// single runs one call as a batch of its own.
+func (d *DBImpl) single(wo *rocksdb.WriteOptions, fill func(b *writebatch.WriteBatch) error) error {
+	if d.readOnly {
+		return errReadOnly
+	}
+	s := writeScratchPool.Get().(*writeScratch)
+	s.batch.Clear()
+	err := fill(&s.batch)
+	if err == nil {
+		err = d.writeImpl(orDefault(wo), &s.batch, nil, s)
+	}
+	writeScratchPool.Put(s)
+	return err
+}
+
+// Put stores value under key; nil cf is the default family, here and below.
+func (d *DBImpl) Put(wo *rocksdb.WriteOptions, cf rocksdb.ColumnFamilyHandle, key, value []byte) error {
+	if d.readOnly {
+		return errReadOnly
+	}
+	s := writeScratchPool.Get().(*writeScratch)
+	s.batch.Clear()
+	err := s.batch.PutCF(cf, key, value)
+	if err == nil {
+		err = d.writeImpl(orDefault(wo), &s.batch, nil, s)
+	}
+	writeScratchPool.Put(s)
+	return err
+}
+
+// Delete removes key.
+func (d *DBImpl) Delete(wo *rocksdb.WriteOptions, cf rocksdb.ColumnFamilyHandle, key []byte) error {
+	return d.single(wo, func(b *writebatch.WriteBatch) error { return b.DeleteCF(cf, key) })
+}
+
+// SingleDelete removes key, which was put at most once.
+func (d *DBImpl) SingleDelete(wo *rocksdb.WriteOptions, cf rocksdb.ColumnFamilyHandle, key []byte) error {
+	return d.single(wo, func(b *writebatch.WriteBatch) error { return b.SingleDeleteCF(cf, key) })
+}
+
+// Merge adds an operand to key.
+func (d *DBImpl) Merge(wo *rocksdb.WriteOptions, cf rocksdb.ColumnFamilyHandle, key, operand []byte) error {
+	return d.single(wo, func(b *writebatch.WriteBatch) error { return b.MergeCF(cf, key, operand) })
+}
+
+// DeleteRange removes the keys in [begin, end).
+func (d *DBImpl) DeleteRange(wo *rocksdb.WriteOptions, cf rocksdb.ColumnFamilyHandle, begin, end []byte) error {
+	return d.single(wo, func(b *writebatch.WriteBatch) error { return b.DeleteRangeCF(cf, begin, end) })
+}
+
+// Write applies a batch atomically.
+func (d *DBImpl) Write(wo *rocksdb.WriteOptions, batch *writebatch.WriteBatch) error {
+	return d.WriteWithCallback(wo, batch, nil)
+}
+
+// WriteWithCallback is Write, with a callback that the leader asks first.
+func (d *DBImpl) WriteWithCallback(wo *rocksdb.WriteOptions, batch *writebatch.WriteBatch, callback writethread.WriteCallback) error {
+	if d.readOnly {
+		return errReadOnly
+	}
+	if batch == nil {
+		return rocksdb.InvalidArgument("Batch is nullptr!")
+	}
+	s := writeScratchPool.Get().(*writeScratch)
+	err := d.writeImpl(orDefault(wo), batch, callback, s)
+	writeScratchPool.Put(s)
+	return err
+}
+
+// needsValidation tells whether the batch holds what may be refused by a
+// memtable.
+func needsValidation(b *writebatch.WriteBatch) bool { return !b.IsPlain() }
+
+func (d *DBImpl) checkWriteOptions(wo *rocksdb.WriteOptions, batch *writebatch.WriteBatch) error {
+	switch {
+	case wo.Sync && wo.DisableWAL:
+		return rocksdb.InvalidArgument("Sync writes has to enable WAL.")
+	case d.immutable.TwoWriteQueues && d.immutable.EnablePipelinedWrite:
+		return rocksdb.NotSupported("pipelined_writes is not compatible with concurrent prepares")
+	case wo.ProtectionBytesPerKey != 0:
+		return rocksdb.NotSupported("WriteOptions.protection_bytes_per_key is not built yet")
+	case wo.DisableWAL && d.immutable.RecycleLogFileNum > 0:
+		return rocksdb.InvalidArgument("WriteOptions::disableWAL option is not supported if DBOptions::recycle_log_file_num > 0")
+	}
+	return nil
+}
+
+func (d *DBImpl) writeImpl(wo *rocksdb.WriteOptions, batch *writebatch.WriteBatch, callback writethread.WriteCallback, s *writeScratch) error {
+	if err := d.checkWriteOptions(wo, batch); err != nil {
+		return err
+	}
+	if wo.LowPri && d.writeCtl.NeedSpeedupCompaction() {
+		if err := d.throttleLowPri(wo, batch); err != nil {
+			return err
+		}
+	}
+	watch := stopwatch.NewStopWatch(d.clock, d.stats, rocksdb.HistDBWrite)
+	w := &s.writer
+	w.Reset(wo, batch)
+	w.Callback = callback
+	var err error
+	if d.immutable.EnablePipelinedWrite {
+		err = d.pipelinedWrite(wo, w, s)
+	} else {
+		err = d.groupedWrite(wo, w, s)
+	}
+	watch.Stop()
+	// The batch is the caller's again.
+	w.Batch, w.Callback = nil, nil
+	return err
+}
+
+// groupedWrite is a write in the plain mode: one group at a time goes through
+// WAL and memtables.
+func (d *DBImpl) groupedWrite(wo *rocksdb.WriteOptions, w *writethread.Writer, s *writeScratch) error {
+	t := d.writeThread
+	t.JoinBatchGroup(w)
+	if w.State() == writethread.StateParallelMemTableCaller {
+		t.SetMemWritersEachStride(w)
+	}
+	switch w.State() {
+	case writethread.StateParallelMemTableWriter, writethread.StateParallelMemTableCaller:
+		d.insertParallel(w, s)
+		if t.CompleteParallelMemTableWriter(w) {
+			g := w.Group()
+			d.versions.SetLastSequence(g.LastSequence)
+			d.memTableInsertStatusCheck(w.Status)
+			t.ExitAsBatchGroupFollower(w)
+		}
+		return w.FinalStatus()
+	case writethread.StateCompleted:
+		monitoring.RecordTick(d.stats, rocksdb.WriteDoneByOther, 1)
+		return w.FinalStatus()
+	}
+	return d.leadGroup(wo, w, s)
+}
+
+// insertParallel puts w's batch into the memtables side by side with the rest
+// of its group.
+func (d *DBImpl) insertParallel(w *writethread.Writer, s *writeScratch) {
+	if !w.ShouldWriteToMemtable() {
+		return
+	}
+	in := &s.inserter
+	d.setUpInserter(in, w.Sequence, true)
+	in.IgnoreMissingColumnFamilies = d.ignoreMissing(w)
+	if err := in.Insert(w.Batch); err != nil {
+		w.Status = err
+	}
+	in.PostProcess()
+}
+
+func (d *DBImpl) setUpInserter(in *db.MemTableInserter, seq rocksdb.SequenceNumber, concurrent bool) {
+	in.Reset()
+	in.Families = d.families
+	in.FlushScheduler = &d.flushScheduler
+	in.TrimHistoryScheduler = &d.trimScheduler
+	in.Sequence = seq
+	in.Concurrent = concurrent
+	in.RecoveringLogNumber = 0
+}
+
+func (d *DBImpl) ignoreMissing(w *writethread.Writer) bool { return w.IgnoreMissingColumnFamilies }
+
+// groupTotals is what a leader counts of its group.
+type groupTotals struct {
+	count       uint64 // entries for the memtables
+	bytes       int
+	parallel    bool // no merges: members may insert side by side
+	walBatches  int
+	needLogSync bool
+}
+
+// examineGroup runs callbacks, refuses bad batches, and counts.
+func (d *DBImpl) examineGroup(g *writethread.WriteGroup) (x groupTotals) {
+	x.parallel = d.immutable.AllowConcurrentMemtableWrite && g.Size > 1
+	for w := g.Leader; w != nil; w = g.Next(w) {
+		if !w.CheckCallback() {
+			continue
+		}
+		if needsValidation(w.Batch) {
+			v := db.BatchValidator{Families: d.families, IgnoreMissing: d.ignoreMissing(w)}
+			if err := w.Batch.Iterate(&v); err != nil {
+				w.Status = err
+				continue
+			}
+			if w.Batch.HasMerge() {
+				x.parallel = false
+			}
+		}
+		if w.ShouldWriteToMemtable() {
+			x.count += uint64(w.Batch.Count())
+		}
+		x.bytes += w.Batch.GetDataSize()
+	}
+	return x
+}
+
+func (d *DBImpl) leadGroup(wo *rocksdb.WriteOptions, w *writethread.Writer, s *writeScratch) error {
+	t := d.writeThread
+	var ctx writeContext
+	needLogSync := wo.Sync
+	err := d.preprocessWrite(wo, &needLogSync, &ctx)
+	g := &s.group
+	g.Reset()
+	d.lastGroupSize = uint64(t.EnterAsBatchGroupLeader(w, g))
+	var total groupTotals
+	var lastSequence rocksdb.SequenceNumber
+	exitHere := true
+	if err == nil {
+		total = d.examineGroup(g)
+		d.countWrites(g, &total)
+		lastSequence = d.versions.LastSequence()
+		walErr := error(nil)
+		if !wo.DisableWAL {
+			walErr = d.writeGroupToWAL(g, lastSequence+1, needLogSync)
+			err = walErr
+		} else {
+			d.hasUnpersistedData.Store(true)
+		}
+		first := lastSequence + 1
+		lastSequence += total.count
+		if err == nil {
+			assignSequences(g, first)
+			if total.parallel {
+				g.LastSequence = lastSequence
+				t.LaunchParallelMemTableWriters(g)
+				d.insertParallel(w, s)
+				exitHere = t.CompleteParallelMemTableWriter(w)
+			} else {
+				err = d.insertGroup(g, &d.inserter)
+			}
+		}
+		if walErr != nil {
+			d.walWriteStatusCheck(walErr)
+		}
+	}
+	if needLogSync {
+		err = d.finishSync(err)
+	}
+	if exitHere {
+		if err == nil {
+			err = w.Status
+		}
+		if err == nil {
+			err = g.Status()
+		}
+		if err == nil {
+			d.versions.SetLastSequence(lastSequence)
+		}
+		d.memTableInsertStatusCheck(g.Status())
+		d.memTableInsertStatusCheck(d.takeInsertError())
+		t.ExitAsBatchGroupLeader(g, groupError(err, w))
+	}
+	ctx.clean()
+	if err == nil || w.Status != nil {
+		return w.FinalStatus()
+	}
+	return err
+}
+
+// groupError is what the group's other members get: the leader's own refusal
+// does not concern them.
+func groupError(err error, leader *writethread.Writer) error {
+	if err != nil && err == leader.Status {
+		return nil
+	}
+	return err
+}
+
+// assignSequences gives each member the number of its first entry.
+func assignSequences(g *writethread.WriteGroup, next rocksdb.SequenceNumber) {
+	for w := g.Leader; w != nil; w = g.Next(w) {
+		if w.CallbackFailed() || w.Status != nil {
+			continue
+		}
+		w.Sequence = next
+		if w.ShouldWriteToMemtable() {
+			next += uint64(w.Batch.Count())
+		}
+	}
+}
+
+// insertGroup puts all members' batches into the memtables, one after the
+// other.
+func (d *DBImpl) insertGroup(g *writethread.WriteGroup, in *db.MemTableInserter) error {
+	d.setUpInserter(in, 0, false)
+	for w := g.Leader; w != nil; w = g.Next(w) {
+		if !w.ShouldWriteToMemtable() {
+			continue
+		}
+		in.Sequence = w.Sequence
+		in.IgnoreMissingColumnFamilies = d.ignoreMissing(w)
+		if err := in.Insert(w.Batch); err != nil {
+			d.insertError = err
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *DBImpl) takeInsertError() error {
+	err := d.insertError
+	d.insertError = nil
+	return err
+}
+
+func (d *DBImpl) countWrites(g *writethread.WriteGroup, x *groupTotals) {
+	st := d.families.GetDefault().InternalStats()
+	st.AddDBStats(db.NumberKeysWritten, x.count)
+	st.AddDBStats(db.BytesWritten, uint64(x.bytes))
+	st.AddDBStats(db.WriteDoneBySelf, 1)
+	if n := g.Size - 1; n > 0 {
+		st.AddDBStats(db.WriteDoneByOther, uint64(n))
+	}
+	if d.stats != nil {
+		monitoring.RecordTick(d.stats, rocksdb.NumberKeysWritten, x.count)
+		monitoring.RecordTick(d.stats, rocksdb.BytesWritten, uint64(x.bytes))
+		monitoring.RecordTick(d.stats, rocksdb.WriteDoneBySelf, 1)
+		monitoring.RecordInHistogram(d.stats, rocksdb.HistBytesPerWrite, uint64(x.bytes))
+	}
+}
+
+// writeGroupToWAL writes the group's batches as one record, the first entry
+// having number seq, and syncs when asked to.
+func (d *DBImpl) writeGroupToWAL(g *writethread.WriteGroup, seq rocksdb.SequenceNumber, sync bool) error {
+	var record []byte
+	var batch *writebatch.WriteBatch
+	n := 0
+	for w := g.Leader; w != nil; w = g.Next(w) {
+		if w.ShouldWriteToWAL() {
+			batch = w.Batch
+			n++
+		}
+	}
+	wt := writebatch.SavePoint{}
+	if batch != nil {
+		wt = batch.GetWalTerminationPoint()
+	}
+	switch {
+	case n == 0:
+		return nil
+	case n == 1 && wt.IsCleared():
+	default:
+		batch = &d.tmpBatch.WriteBatch
+		batch.Clear()
+		for w := g.Leader; w != nil; w = g.Next(w) {
+			if w.ShouldWriteToWAL() {
+				if err := batch.Append(w.Batch, true); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	batch.SetSequence(seq)
+	record = batch.Data()
+	lastSeq := seq + uint64(batch.Count()) - 1
+	logUsed, err := d.appendToLog(record, lastSeq, g.Leader.RateLimiterPriority)
+	if err == nil && sync {
+		err = d.syncLogs()
+	}
+	for w := g.Leader; w != nil; w = g.Next(w) {
+		w.LogUsed = logUsed
+		if w.UserWriteCallback != nil && w.ShouldWriteToWAL() {
+			w.CheckPostWALWriteCallback()
+		}
+	}
+	st := d.families.GetDefault().InternalStats()
+	st.AddDBStats(db.WalFileBytes, uint64(len(record)))
+	st.AddDBStats(db.WriteWithWal, uint64(n))
+	if sync {
+		st.AddDBStats(db.WalFileSynced, 1)
+	}
+	if d.stats != nil {
+		monitoring.RecordTick(d.stats, rocksdb.WALFileBytes, uint64(len(record)))
+		monitoring.RecordTick(d.stats, rocksdb.WriteWithWAL, uint64(n))
+		if sync {
+			monitoring.RecordTick(d.stats, rocksdb.WALFileSynced, 1)
+		}
+	}
+	return err
+}
+
+// appendToLog adds a record to the newest log; only the leader calls it.
+func (d *DBImpl) appendToLog(record []byte, lastSeq rocksdb.SequenceNumber, pri rocksdb.IOPriority) (logUsed uint64, err error) {
+	opts := &d.walIOOptions
+	opts.RateLimiterPriority = pri
+	manual := d.immutable.ManualWALFlush
+	if manual {
+		// FlushWAL may be using the writer.
+		d.walMu.Lock()
+		defer d.walMu.Unlock()
+	}
+	l := d.currentLog
+	if sizes := d.families.TimestampSizesForRecord(); len(sizes) > 0 {
+		if err := l.MaybeAddUserDefinedTimestampSizeRecord(opts, sizes); err != nil {
+			return l.GetLogNumber(), err
+		}
+	}
+	err = l.AddRecord(opts, record, lastSeq)
+	n := uint64(len(record))
+	d.totalLogSize.Add(n)
+	d.currentLogSize.Add(n)
+	d.logEmpty = false
+	return l.GetLogNumber(), err
+}
+
+// syncLogs syncs all logs that preprocessWrite marked.
+func (d *DBImpl) syncLogs() error {
+	watch := stopwatch.NewStopWatch(d.clock, d.stats, rocksdb.HistWALFileSyncMicros)
+	defer watch.Stop()
+	d.walMu.Lock()
+	logs := d.walMu.logs
+	d.walMu.Unlock()
+	for i := range logs {
+		if err := logs[i].writer.File().Sync(&d.walIOOptions, d.immutable.UseFsync); err != nil {
+			return err
+		}
+	}
+	if !d.walDirSynced {
+		if dir := d.dirs.WalDir(); dir != nil {
+			if err := dir.FsyncWithDirOptions(&rocksdb.IOOptions{}, rocksdb.DirFsyncOptions{Reason: rocksdb.DirFsyncNewFileSynced}); err != nil {
+				return err
+			}
+		}
+		d.walDirSynced = true
+	}
+	return nil
+}
+
+// finishSync ends the marking of logs as being synced.
+func (d *DBImpl) finishSync(err error) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err == nil {
+		return d.markLogsSyncedLocked(d.logNumber.Load(), true)
+	}
+	d.markLogsNotSynced(d.logNumber.Load())
+	return err
+}
+
+// markLogsSyncedLocked says that logs up to upTo are durable; logs no longer
+// written to are closed.
+func (d *DBImpl) markLogsSyncedLocked(upTo uint64, syncedDir bool) error {
+	d.walMu.Lock()
+	defer d.walMu.Unlock()
+	kept := d.walMu.logs[:0:0]
+	var edit *version.VersionEdit
+	if d.immutable.TrackAndVerifyWALsInManifest {
+		edit = &version.VersionEdit{}
+	}
+	for _, l := range d.walMu.logs {
+		if l.number > upTo {
+			kept = append(kept, l)
+			continue
+		}
+		l.gettingSynced = false
+		if l.number < d.logNumber.Load() {
+			if edit != nil {
+				edit.AddWal(l.number, version.NewWalMetadata(l.writer.File().GetFlushedSize()))
+			}
+			d.st.logsToFree = append(d.st.logsToFree, l.writer)
+			continue
+		}
+		kept = append(kept, l)
+	}
+	d.walMu.logs = kept
+	d.walMu.cond.Broadcast()
+	if edit != nil && edit.IsWalAddition() {
+		d.walMu.Unlock()
+		err := d.versions.LogAndApply(&db.LogAndApplyRequest{CFD: d.families.GetDefault(), Edits: []*version.VersionEdit{edit}, Mutex: &d.mu, DBDirectory: d.dirs.DBDir()})
+		d.walMu.Lock()
+		return err
+	}
+	return nil
+}
+
+func (d *DBImpl) markLogsNotSynced(upTo uint64) {
+	d.walMu.Lock()
+	for i := range d.walMu.logs {
+		if d.walMu.logs[i].number <= upTo {
+			d.walMu.logs[i].gettingSynced = false
+		}
+	}
+	d.walMu.cond.Broadcast()
+	d.walMu.Unlock()
+}
+
+func (d *DBImpl) walWriteStatusCheck(err error) {
+	d.mu.Lock()
+	d.errorHandler.SetBGError(err, rocksdb.BackgroundErrorReasonWriteCallback)
+	d.bgCond.Broadcast()
+	d.mu.Unlock()
+}
+
+// memTableInsertStatusCheck stops the database when a batch that the WAL has
+// did not go into the memtables.
+func (d *DBImpl) memTableInsertStatusCheck(err error) {
+	if err == nil {
+		return
+	}
+	d.mu.Lock()
+	d.errorHandler.SetBGError(err, rocksdb.BackgroundErrorReasonMemTable)
+	d.bgCond.Broadcast()
+	d.mu.Unlock()
+}
+
+// pipelinedWrite lets one group write the WAL while the one before inserts.
+func (d *DBImpl) pipelinedWrite(wo *rocksdb.WriteOptions, w *writethread.Writer, s *writeScratch) error {
+	t := d.writeThread
+	t.JoinBatchGroup(w)
+	var ctx writeContext
+	if w.State() == writethread.StateGroupLeader {
+		needLogSync := wo.Sync
+		err := d.preprocessWrite(wo, &needLogSync, &ctx)
+		g := &s.group
+		g.Reset()
+		d.lastGroupSize = uint64(t.EnterAsBatchGroupLeader(w, g))
+		if err == nil {
+			total := d.examineGroup(g)
+			d.countWrites(g, &total)
+			first := d.versions.FetchAddLastAllocatedSequence(total.count) + 1
+			assignSequences(g, first)
+			t.UpdateLastSequence(first + total.count - 1)
+			if !wo.DisableWAL {
+				if err = d.writeGroupToWAL(g, first, needLogSync); err != nil {
+					d.walWriteStatusCheck(err)
+				}
+			} else {
+				d.hasUnpersistedData.Store(true)
+			}
+		}
+		if needLogSync {
+			err = d.finishSync(err)
+		}
+		err = t.ExitAsBatchGroupLeader(g, err)
+		ctx.clean()
+	}
+	if w.State() == writethread.StateMemTableWriterLeader {
+		mg := &s.memGroup
+		mg.Reset()
+		t.EnterAsMemTableWriter(w, mg)
+		if mg.Size > 1 && d.immutable.AllowConcurrentMemtableWrite {
+			t.LaunchParallelMemTableWriters(mg)
+		} else {
+			if err := d.insertGroup(mg, &s.inserter); err != nil {
+				mg.SetStatus(err)
+			}
+			d.memTableInsertStatusCheck(mg.Status())
+			d.versions.SetLastSequence(mg.LastSequence)
+			t.ExitAsMemTableWriter(mg)
+		}
+	}
+	if w.State() == writethread.StateParallelMemTableCaller {
+		t.SetMemWritersEachStride(w)
+	}
+	if st := w.State(); st == writethread.StateParallelMemTableWriter || st == writethread.StateParallelMemTableCaller {
+		d.insertParallel(w, s)
+		if t.CompleteParallelMemTableWriter(w) {
+			mg := w.Group()
+			d.memTableInsertStatusCheck(w.Status)
+			d.versions.SetLastSequence(mg.LastSequence)
+			t.ExitAsMemTableWriter(mg)
+		}
+	}
+	return w.FinalStatus()
+}
+
+// writeContext collects what a leader cleans up after its group.
+type writeContext struct {
+	sv   db.SuperVersionContext
+	used bool
+}
+
+func (c *writeContext) clean() {
+	if c.used {
+		c.sv.Clean()
+	}
+}
+
+// maxTotalWALSize is the bytes of logs from which on families are flushed.
+func (d *DBImpl) maxTotalWALSize() uint64 {
+	if n := d.mutableDBOptions.Load().MaxTotalWALSize; n > 0 {
+		return n
+	}
+	return 4 * d.maxTotalInMemoryState.Load()
+}
+
+// preprocessWrite does, as leader and before its group is written, what is
+// due: flushes, stalls, the marking of logs to sync.
+func (d *DBImpl) preprocessWrite(wo *rocksdb.WriteOptions, needLogSync *bool, ctx *writeContext) (err error) {
+	if d.errorHandler.IsDBStopped() {
+		d.mu.Lock()
+		err = d.errorHandler.GetBGError()
+		d.mu.Unlock()
+	}
+	if err == nil && d.totalLogSize.Load() > d.maxTotalWALSize() && d.families.NumberOfColumnFamilies() > 1 {
+		d.mu.Lock()
+		d.writeThreadWaitForMemtables()
+		err = d.switchWALLocked(ctx)
+		d.mu.Unlock()
+	}
+	if err == nil && d.writeBufferManager.ShouldFlush() {
+		d.mu.Lock()
+		d.writeThreadWaitForMemtables()
+		err = d.handleWriteBufferManagerFlushLocked(ctx)
+		d.mu.Unlock()
+	}
+	if err == nil && !d.trimScheduler.Empty() {
+		d.mu.Lock()
+		d.trimMemtableHistoryLocked(ctx)
+		d.mu.Unlock()
+	}
+	if err == nil && !d.flushScheduler.Empty() {
+		d.mu.Lock()
+		d.writeThreadWaitForMemtables()
+		err = d.scheduleFlushesLocked(ctx)
+		d.mu.Unlock()
+	}
+	if err == nil && (d.writeCtl.IsStopped() || d.writeCtl.NeedsDelay()) {
+		d.mu.Lock()
+		err = d.delayWriteLocked(d.lastGroupSize, wo)
+		d.mu.Unlock()
+	}
+	if err == nil && d.writeBufferManager.ShouldStall() {
+		d.families.GetDefault().InternalStats().AddDBStats(db.WriteBufferManagerLimitStops, 1)
+		if wo.NoSlowdown {
+			err = rocksdb.Incomplete("Write stall")
+		} else {
+			d.mu.Lock()
+			d.writeBufferManagerStallLocked()
+			d.mu.Unlock()
+		}
+	}
+	if err != nil || !*needLogSync {
+		*needLogSync = false
+		return err
+	}
+	d.walMu.Lock()
+	for d.walMu.logs[0].gettingSynced {
+		d.walMu.cond.Wait()
+	}
+	for i := range d.walMu.logs {
+		d.walMu.logs[i].gettingSynced = true
+	}
+	d.walMu.Unlock()
+	return nil
+}
+
+// writeThreadWaitForMemtables lets pipelined groups before this one finish.
+func (d *DBImpl) writeThreadWaitForMemtables() {
+	if d.immutable.EnablePipelinedWrite {
+		// Those groups may need the mutex.
+		d.mu.Unlock()
+		d.writeThread.WaitForMemTableWriters()
+		d.mu.Lock()
+	}
+}
+
+func (d *DBImpl) throttleLowPri(wo *rocksdb.WriteOptions, batch *writebatch.WriteBatch) error {
+	if wo.NoSlowdown {
+		return rocksdb.Incomplete("Low priority write stall")
+	}
+	rate := max(d.writeCtl.MaxDelayedWriteRate()/4, 1)
+	time.Sleep(time.Duration(float64(batch.GetDataSize()) / float64(rate) * float64(time.Second)))
+	return nil
+}
+
+// delayWriteLocked holds the leader, and so all writers, back.
+func (d *DBImpl) delayWriteLocked(numBytes uint64, wo *rocksdb.WriteOptions) error {
+	delay := d.writeCtl.GetDelay(d.clock, numBytes)
+	syncpoint.Process("DBImpl::DelayWrite:Start")
+	start := d.clock.NowMicros()
+	delayed := false
+	if delay > 0 {
+		if wo.NoSlowdown {
+			return rocksdb.Incomplete("Write stall")
+		}
+		syncpoint.Process("DBImpl::DelayWrite:Sleep")
+		d.writeThread.BeginWriteStall()
+		d.mu.Unlock()
+		for end := start + delay; d.writeCtl.NeedsDelay() && d.clock.NowMicros() < end; {
+			delayed = true
+			d.clock.SleepForMicroseconds(int(min(1001, end-min(end, d.clock.NowMicros()))))
+		}
+		d.mu.Lock()
+		d.writeThread.EndWriteStall()
+	}
+	for d.errorHandler.GetBGError() == nil && d.writeCtl.IsStopped() && !d.shuttingDown.Load() {
+		if wo.NoSlowdown {
+			return rocksdb.Incomplete("Write stall")
+		}
+		delayed = true
+		d.writeThread.BeginWriteStall()
+		syncpoint.Process("DBImpl::DelayWrite:Wait")
+		d.bgCond.Wait()
+		d.writeThread.EndWriteStall()
+	}
+	if delayed {
+		n := d.clock.NowMicros() - start
+		d.families.GetDefault().InternalStats().AddDBStats(db.WriteStallMicros, n)
+		monitoring.RecordTick(d.stats, rocksdb.StallMicros, n)
+		monitoring.RecordInHistogram(d.stats, rocksdb.HistWriteStall, n)
+	}
+	if d.errorHandler.IsDBStopped() {
+		return d.errorHandler.GetBGError()
+	}
+	if d.writeCtl.IsStopped() {
+		if d.shuttingDown.Load() {
+			return rocksdb.ShutdownInProgress("stalled writes")
+		}
+		return rocksdb.Incomplete("Write stall")
+	}
+	return nil
+}
+
+// wbmStall waits for the write buffer manager.
+type wbmStall struct {
+	mu   sync.Mutex
+	cond *sync.Cond
+	on   bool
+}
+
+// Block waits until Signal.
+func (s *wbmStall) Block() {
+	s.mu.Lock()
+	for s.on {
+		s.cond.Wait()
+	}
+	s.mu.Unlock()
+}
+
+// Signal ends a stall.
+func (s *wbmStall) Signal() {
+	s.mu.Lock()
+	s.on = false
+	s.cond.Broadcast()
+	s.mu.Unlock()
+}
+
+func (d *DBImpl) writeBufferManagerStallLocked() {
+	d.writeThread.BeginWriteStall()
+	d.mu.Unlock()
+	d.stall.mu.Lock()
+	d.stall.on = true
+	d.stall.mu.Unlock()
+	d.writeBufferManager.BeginWriteStall(&d.stall)
+	d.stall.Block()
+	d.mu.Lock()
+	d.writeThread.EndWriteStall()
+}
+
+func (d *DBImpl) trimMemtableHistoryLocked(ctx *writeContext) {
+	for {
+		cfd := d.trimScheduler.TakeNextColumnFamily(&ctx.sv.MemtablesToFree)
+		if cfd == nil {
+			return
+		}
+		ctx.used = true
+		if cfd.Imm().TrimHistory(&ctx.sv.MemtablesToFree, cfd.Mem().MemoryAllocatedBytes()) {
+			cfd.InstallSuperVersion(&ctx.sv, d)
+		}
+		cfd.UnrefLocked(&ctx.sv.MemtablesToFree)
+	}
+}
+
+// flushFamiliesLocked switches the memtables of families and queues their
+// flushes.
+func (d *DBImpl) flushFamiliesLocked(cfds []*db.ColumnFamilyData, reason rocksdb.FlushReason, ctx *writeContext) error {
+	for _, cfd := range cfds {
+		cfd.Ref()
+		err := d.switchMemtableLocked(cfd, ctx)
+		cfd.UnrefLocked(&ctx.sv.MemtablesToFree)
+		if err != nil {
+			return err
+		}
+		cfd.Imm().FlushRequested()
+		d.enqueueFlushLocked(&flushRequest{reason: reason, families: map[*db.ColumnFamilyData]uint64{cfd: cfd.Imm().GetLatestMemTableID(false)}})
+	}
+	d.maybeScheduleLocked()
+	return nil
+}
+
+// switchWALLocked flushes the families that hold back the oldest log.
+func (d *DBImpl) switchWALLocked(ctx *writeContext) error {
+	if len(d.st.aliveLogs) == 0 {
+		return nil
+	}
+	oldest := d.st.aliveLogs[0].number
+	if d.st.walBeingFlushed == oldest {
+		return nil
+	}
+	d.st.walBeingFlushed = oldest
+	logging.Info(d.infoLog, "Flushing all column families with data in WAL number %d. Total log size is %d while max_total_wal_size is %d",
+		oldest, d.totalLogSize.Load(), d.maxTotalWALSize())
+	var cfds []*db.ColumnFamilyData
+	for _, cfd := range d.families.All() {
+		if !cfd.IsDropped() && cfd.OldestLogToKeep() <= oldest {
+			cfds = append(cfds, cfd)
+		}
+	}
+	return d.flushFamiliesLocked(cfds, rocksdb.FlushReasonWalFull, ctx)
+}
+
+// handleWriteBufferManagerFlushLocked flushes the family with the oldest
+// memtable.
+func (d *DBImpl) handleWriteBufferManagerFlushLocked(ctx *writeContext) error {
+	var pick *db.ColumnFamilyData
+	for _, cfd := range d.families.All() {
+		if cfd.IsDropped() || cfd.Mem().IsEmpty() || cfd.Imm().IsFlushPendingOrRunning() {
+			continue
+		}
+		if pick == nil || cfd.Mem().GetCreationSeq() < pick.Mem().GetCreationSeq() {
+			pick = cfd
+		}
+	}
+	if pick == nil {
+		return nil
+	}
+	logging.Info(d.infoLog, "Flushing triggered to alleviate write buffer memory usage. Write buffer is using %d bytes out of a total of %d.",
+		d.writeBufferManager.MemoryUsage(), d.writeBufferManager.BufferSize())
+	return d.flushFamiliesLocked([]*db.ColumnFamilyData{pick}, rocksdb.FlushReasonWriteBufferManager, ctx)
+}
+
+// scheduleFlushesLocked switches the memtables that are full.
+func (d *DBImpl) scheduleFlushesLocked(ctx *writeContext) (err error) {
+	syncpoint.ProcessArg("DBImpl::ScheduleFlushes:PreSwitchMemtable", nil)
+	for {
+		cfd := d.flushScheduler.TakeNextColumnFamily(&ctx.sv.MemtablesToFree)
+		if cfd == nil {
+			break
+		}
+		ctx.used = true
+		if err == nil && !cfd.Mem().IsEmpty() {
+			reason := cfd.Mem().GetFlushReason()
+			if err = d.switchMemtableLocked(cfd, ctx); err == nil {
+				d.enqueueFlushLocked(&flushRequest{reason: reason, families: map[*db.ColumnFamilyData]uint64{cfd: cfd.Imm().GetLatestMemTableID(false)}})
+			}
+		}
+		cfd.UnrefLocked(&ctx.sv.MemtablesToFree)
+	}
+	if err == nil {
+		d.maybeScheduleLocked()
+	}
+	return err
+}
+
+// switchMemtableLocked makes the active memtable immutable, and starts a new
+// log unless the present one is empty. The caller leads the write thread. The
+// mutex is released meanwhile.
+func (d *DBImpl) switchMemtableLocked(cfd *db.ColumnFamilyData, ctx *writeContext) error {
+	ctx.used = true
+	newLog := !d.logEmpty
+	number := d.logNumber.Load()
+	var recycle uint64
+	if newLog {
+		number = d.versions.NewFileNumber()
+		if d.immutable.RecycleLogFileNum > 0 && len(d.st.recycleLogs) > 0 && d.st.deletesDisabled == 0 {
+			recycle = d.st.recycleLogs[0]
+		}
+	}
+	mo := cfd.GetLatestMutableCFOptions()
+	sealed := cfd.Mem()
+	numImm := cfd.Imm().NumNotFlushed()
+	info := rocksdb.MemTableInfo{CFName: cfd.GetName(), FirstSeqno: sealed.GetFirstSequenceNumber(),
+		EarliestSeqno: sealed.GetEarliestSequenceNumber(), NumEntries: sealed.NumEntries(), NumDeletes: sealed.NumDeletion()}
+	d.mu.Unlock()
+	var err error
+	var log *logHandle
+	if newLog {
+		log, err = d.createWAL(number, recycle, d.walPreallocateBlockSize(mo.WriteBufferSize), d.predecessor())
+		syncpoint.ProcessArg("DBImpl::SwitchMemtable:AfterCreateWAL", &err)
+	}
+	var mem *memtable.MemTable
+	if err == nil {
+		mem = cfd.ConstructNewMemtable(mo, d.versions.LastSequence())
+		logging.Info(d.infoLog, "[%s] New memtable created with log file: #%d. Immutable memtables: %d.", cfd.GetName(), number, numImm)
+	}
+	sealed.MarkImmutable()
+	sealed.ConstructFragmentedRangeTombstones()
+	d.mu.Lock()
+	if recycle != 0 {
+		d.st.recycleLogs = d.st.recycleLogs[1:]
+	}
+	if err == nil && newLog {
+		err = d.installLogLocked(log)
+	}
+	if err != nil {
+		if mem != nil {
+			mem.Free()
+		}
+		d.errorHandler.SetBGError(err, rocksdb.BackgroundErrorReasonMemTable)
+		if e := d.errorHandler.GetBGError(); e != nil {
+			return e
+		}
+		return err
+	}
+	for _, c := range d.families.All() {
+		// An empty family needs no log but the newest.
+		if !c.IsDropped() && c.IsEmpty() {
+			if newLog {
+				c.SetLogNumber(number)
+			}
+			c.Mem().SetCreationSeq(d.versions.LastSequence())
+		}
+	}
+	sealed.SetNextLogNumber(number)
+	cfd.Imm().Add(sealed, &ctx.sv.MemtablesToFree)
+	mem.Ref()
+	cfd.SetMemtable(mem)
+	d.installSuperVersionAndScheduleLocked(cfd, &ctx.sv)
+	d.notifyOnMemTableSealed(cfd, &info)
+	return nil
+}
+
+func (d *DBImpl) notifyOnMemTableSealed(cfd *db.ColumnFamilyData, info *rocksdb.MemTableInfo) {
+	for _, l := range d.immutable.Listeners {
+		l.OnMemTableSealed(info)
+	}
+}

@@ -1,0 +1,21 @@
+// Package dbimpl is the database object: opening and recovery, writing,
+// reading, scheduling of flushes and compactions, deletion of obsolete files.
+//
+// Main type: DBImpl. Its parts, by file:
+//
+//	db_impl.go                   state, column families, snapshots, options, close
+//	db_impl_open.go              Open: locks, MANIFEST and WAL recovery
+//	db_impl_write.go             the write path: groups, WAL, memtables, stalls
+//	db_impl_read.go              Get, MultiGet, iterators
+//	db_impl_compaction_flush.go  background jobs, manual flush and compaction
+//	db_impl_files.go             what may be deleted, and deleting it
+//	db_impl_readonly.go          a database that is only read
+//	db_impl_properties.go        properties
+//
+// Locks, in order: mutex (all state in the group mu), walMu (the list of open
+// logs). The leader of the write thread owns the active memtables and the last
+// log; so SwitchMemtable runs as leader with mutex held. Nothing slow is done
+// under mutex: files are written, synced and deleted with it released.
+//
+// Readers take neither: see db.ColumnFamilyData.GetReferencedSuperVersion.
+package dbimpl

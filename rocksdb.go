@@ -1,0 +1,250 @@
+// Port of include/rocksdb/db.h, as Go programs use it. Differs: a column family
+// is an object with the calls that upstream overloads by a handle.
+
+package rocksdb
+
+import (
+	"github.com/rocksdb-go/rocksdb/db"
+	dbimpl "github.com/rocksdb-go/rocksdb/db/db_impl"
+	"github.com/rocksdb-go/rocksdb/db/writebatch"
+	"github.com/rocksdb-go/rocksdb/env"
+)
+
+// WriteBatch collects updates that are applied together.
+type WriteBatch = writebatch.WriteBatch
+
+// WriteBatchHandler is called for each record of a batch.
+type WriteBatchHandler = writebatch.Handler
+
+// NewWriteBatch makes an empty batch.
+func NewWriteBatch() *WriteBatch { return writebatch.New() }
+
+// DB is an open database, and its default column family. It is safe for
+// concurrent use and has to be closed.
+type DB struct {
+	*ColumnFamily
+	impl *dbimpl.DBImpl
+}
+
+// ColumnFamily is a column family of an open database. It is a
+// ColumnFamilyHandle for batches, too.
+type ColumnFamily struct {
+	*db.ColumnFamilyHandleImpl
+	impl *dbimpl.DBImpl
+}
+
+// Impl gives the engine's own handle.
+func (c *ColumnFamily) Impl() *db.ColumnFamilyHandleImpl { return c.ColumnFamilyHandleImpl }
+
+func wrap(d *dbimpl.DBImpl, handles []*db.ColumnFamilyHandleImpl) (*DB, []*ColumnFamily) {
+	x := &DB{impl: d, ColumnFamily: &ColumnFamily{d.DefaultColumnFamily(), d}}
+	families := make([]*ColumnFamily, len(handles))
+	for i, h := range handles {
+		families[i] = &ColumnFamily{h, d}
+	}
+	return x, families
+}
+
+// Open opens the database at path, which has no column family but the default
+// one.
+func Open(path string, o Options) (*DB, error) {
+	x, _, err := OpenColumnFamilies(path, o.DBOptions, []ColumnFamilyDescriptor{{Name: DefaultColumnFamilyName, Options: o.ColumnFamilyOptions}})
+	return x, err
+}
+
+// OpenColumnFamilies opens the database at path with the families named, all
+// that it has, and gives them in that order.
+func OpenColumnFamilies(path string, o DBOptions, families []ColumnFamilyDescriptor) (*DB, []*ColumnFamily, error) {
+	RegisterBuiltins()
+	d, handles, err := dbimpl.Open(&o, path, families)
+	if err != nil {
+		return nil, nil, err
+	}
+	x, cfs := wrap(d, handles)
+	return x, cfs, nil
+}
+
+// OpenForReadOnly opens the database at path for reading; nothing is written.
+func OpenForReadOnly(path string, o Options) (*DB, error) {
+	x, _, err := OpenColumnFamiliesForReadOnly(path, o.DBOptions, []ColumnFamilyDescriptor{{Name: DefaultColumnFamilyName, Options: o.ColumnFamilyOptions}}, false)
+	return x, err
+}
+
+// OpenColumnFamiliesForReadOnly is OpenForReadOnly with some of the families.
+// errorIfWALFileExists refuses a database with data in its logs.
+func OpenColumnFamiliesForReadOnly(path string, o DBOptions, families []ColumnFamilyDescriptor, errorIfWALFileExists bool) (*DB, []*ColumnFamily, error) {
+	RegisterBuiltins()
+	d, handles, err := dbimpl.OpenForReadOnly(&o, path, families, errorIfWALFileExists)
+	if err != nil {
+		return nil, nil, err
+	}
+	x, cfs := wrap(d, handles)
+	return x, cfs, nil
+}
+
+// ListColumnFamilies names the families of the database at path; it need not
+// be closed.
+func ListColumnFamilies(o DBOptions, path string) ([]string, error) {
+	if o.Env == nil {
+		o.Env = env.Default()
+	}
+	return db.ListColumnFamilies(path, o.Env.GetFileSystem())
+}
+
+// DestroyDB deletes the database at path. Files that are not a database's stay.
+func DestroyDB(path string, o Options) error {
+	RegisterBuiltins()
+	return dbimpl.DestroyDB(path, &o, nil)
+}
+
+// Put stores value under key.
+func (c *ColumnFamily) Put(wo *WriteOptions, key, value []byte) error {
+	return c.impl.Put(wo, c.ColumnFamilyHandleImpl, key, value)
+}
+
+// Delete removes key.
+func (c *ColumnFamily) Delete(wo *WriteOptions, key []byte) error {
+	return c.impl.Delete(wo, c.ColumnFamilyHandleImpl, key)
+}
+
+// SingleDelete removes key, which was put at most once since its last removal.
+func (c *ColumnFamily) SingleDelete(wo *WriteOptions, key []byte) error {
+	return c.impl.SingleDelete(wo, c.ColumnFamilyHandleImpl, key)
+}
+
+// DeleteRange removes the keys in [begin, end).
+func (c *ColumnFamily) DeleteRange(wo *WriteOptions, begin, end []byte) error {
+	return c.impl.DeleteRange(wo, c.ColumnFamilyHandleImpl, begin, end)
+}
+
+// Merge adds an operand to key's value, by the family's merge operator.
+func (c *ColumnFamily) Merge(wo *WriteOptions, key, operand []byte) error {
+	return c.impl.Merge(wo, c.ColumnFamilyHandleImpl, key, operand)
+}
+
+// Get finds key's value. The error is ErrNotFound when there is none; otherwise
+// Release has to be called on the value.
+func (c *ColumnFamily) Get(ro *ReadOptions, key []byte) (PinnableSlice, error) {
+	var v PinnableSlice
+	err := c.impl.Get(ro, c.ColumnFamilyHandleImpl, key, &v)
+	return v, err
+}
+
+// GetInto is Get into a value that is released first; used again and again it
+// allocates nothing.
+func (c *ColumnFamily) GetInto(ro *ReadOptions, key []byte, value *PinnableSlice) error {
+	return c.impl.Get(ro, c.ColumnFamilyHandleImpl, key, value)
+}
+
+// MultiGet is GetInto for each key, at one state of the family.
+func (c *ColumnFamily) MultiGet(ro *ReadOptions, keys [][]byte, values []PinnableSlice, errs []error) {
+	cfs := make([]ColumnFamilyHandle, len(keys))
+	for i := range cfs {
+		cfs[i] = c.ColumnFamilyHandleImpl
+	}
+	c.impl.MultiGet(ro, cfs, keys, values, errs)
+}
+
+// KeyMayExist is false only when key surely has no value; it reads no file.
+func (c *ColumnFamily) KeyMayExist(ro *ReadOptions, key []byte) bool {
+	var v PinnableSlice
+	may, _ := c.impl.KeyMayExist(ro, c.ColumnFamilyHandleImpl, key, &v)
+	v.Release()
+	return may
+}
+
+// NewIterator makes an iterator; it has to be closed.
+func (c *ColumnFamily) NewIterator(ro *ReadOptions) *Iterator {
+	return &Iterator{Iterator: c.impl.NewIterator(ro, c.ColumnFamilyHandleImpl)}
+}
+
+// Flush writes the family's memtables to tables.
+func (c *ColumnFamily) Flush(o *FlushOptions) error { return c.impl.Flush(o, c.ColumnFamilyHandleImpl) }
+
+// CompactRange compacts the keys in [begin, end]; nil bounds are open.
+func (c *ColumnFamily) CompactRange(o *CompactRangeOptions, begin, end []byte) error {
+	return c.impl.CompactRange(o, c.ColumnFamilyHandleImpl, begin, end)
+}
+
+// SetOptions changes mutable options, given by name as in an OPTIONS file.
+func (c *ColumnFamily) SetOptions(values map[string]string) error {
+	return c.impl.SetOptions(c.ColumnFamilyHandleImpl, values)
+}
+
+// GetOptions gives the options in force.
+func (c *ColumnFamily) GetOptions() Options { return c.impl.GetOptions(c.ColumnFamilyHandleImpl) }
+
+// GetProperty gives a property by name, e.g. "rocksdb.stats"; ok is false when
+// there is none of that name.
+func (c *ColumnFamily) GetProperty(name string) (value string, ok bool) {
+	return c.impl.GetProperty(c.ColumnFamilyHandleImpl, name)
+}
+
+// GetIntProperty gives a property that is a number.
+func (c *ColumnFamily) GetIntProperty(name string) (value uint64, ok bool) {
+	return c.impl.GetIntProperty(c.ColumnFamilyHandleImpl, name)
+}
+
+// Close gives the handle of a family back; the default one's, and what is not
+// given back, is closed with the database.
+func (c *ColumnFamily) Close() error {
+	return c.impl.DestroyColumnFamilyHandle(c.ColumnFamilyHandleImpl)
+}
+
+// Write applies a batch atomically.
+func (x *DB) Write(wo *WriteOptions, batch *WriteBatch) error { return x.impl.Write(wo, batch) }
+
+// MultiGetCF is MultiGet over families, cfs having keys' length.
+func (x *DB) MultiGetCF(ro *ReadOptions, cfs []*ColumnFamily, keys [][]byte, values []PinnableSlice, errs []error) {
+	handles := make([]ColumnFamilyHandle, len(cfs))
+	for i, c := range cfs {
+		handles[i] = c.ColumnFamilyHandleImpl
+	}
+	x.impl.MultiGet(ro, handles, keys, values, errs)
+}
+
+// GetSnapshot takes a snapshot to read at (ReadOptions.Snapshot).
+func (x *DB) GetSnapshot() Snapshot { return x.impl.GetSnapshot() }
+
+// ReleaseSnapshot gives a snapshot back.
+func (x *DB) ReleaseSnapshot(s Snapshot) error { return x.impl.ReleaseSnapshot(s) }
+
+// CreateColumnFamily adds a family.
+func (x *DB) CreateColumnFamily(o ColumnFamilyOptions, name string) (*ColumnFamily, error) {
+	h, err := x.impl.CreateColumnFamily(&o, name)
+	if h == nil {
+		return nil, err
+	}
+	return &ColumnFamily{h, x.impl}, err
+}
+
+// DropColumnFamily removes a family; what is open on it stays readable.
+func (x *DB) DropColumnFamily(c *ColumnFamily) error {
+	return x.impl.DropColumnFamily(c.ColumnFamilyHandleImpl)
+}
+
+// SetDBOptions changes mutable options of the database.
+func (x *DB) SetDBOptions(values map[string]string) error { return x.impl.SetDBOptions(values) }
+
+// FlushWAL hands buffered WAL records to the file system, and syncs them when
+// asked to.
+func (x *DB) FlushWAL(sync bool) error { return x.impl.FlushWAL(sync) }
+
+// SyncWAL makes all writes so far durable.
+func (x *DB) SyncWAL() error { return x.impl.SyncWAL() }
+
+// WaitForCompact waits until no flush or compaction is running or due.
+func (x *DB) WaitForCompact(o *WaitForCompactOptions) error { return x.impl.WaitForCompact(o) }
+
+// GetLatestSequenceNumber gives the newest sequence number.
+func (x *DB) GetLatestSequenceNumber() SequenceNumber { return x.impl.GetLatestSequenceNumber() }
+
+// GetName gives the path.
+func (x *DB) GetName() string { return x.impl.GetName() }
+
+// Impl gives the engine's own object.
+func (x *DB) Impl() *dbimpl.DBImpl { return x.impl }
+
+// Close waits for background work and closes the database. It fails, and the
+// database stays open, while iterators or snapshots are open.
+func (x *DB) Close() error { return x.impl.Close() }
