@@ -79,7 +79,7 @@ func ConfigureObjectOption(cfg *rocksdb.ConfigOptions, obj any, name, value stri
 			return configureOne(cfg, row, short, elem, value, set.Ptr)
 		}
 	}
-	if sc, ok := obj.(rocksdb.StringConfigurable); ok {
+	if sc, ok := stringConfigurable(obj); ok {
 		return sc.ConfigureOption(cfg, short, value)
 	}
 	return rocksdb.NotFound("Could not find option", name)
@@ -127,7 +127,7 @@ func configureSets(cfg *rocksdb.ConfigOptions, opts map[string]string, sets []Op
 			break
 		}
 	}
-	if sc, ok := obj.(rocksdb.StringConfigurable); ok && err == nil {
+	if sc, ok := stringConfigurable(obj); ok && err == nil {
 		for _, k := range sortedKeys(remaining) {
 			e := sc.ConfigureOption(cfg, optionNameOf(obj, k), remaining[k])
 			if rocksdb.IsNotFound(e) {

@@ -34,7 +34,7 @@ func serializeObject(cfg *rocksdb.ConfigOptions, obj any) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if sc, ok := obj.(rocksdb.StringConfigurable); ok {
+	if sc, ok := stringConfigurable(obj); ok {
 		for _, p := range sc.OptionPairs() {
 			opts += p.Name + "=" + p.Value + cfg.Delimiter
 		}
@@ -61,7 +61,7 @@ func GetObjectOption(cfg *rocksdb.ConfigOptions, obj any, name string) (string, 
 		return objectID(obj), nil
 	}
 	short := optionNameOf(obj, name)
-	if sc, ok := obj.(rocksdb.StringConfigurable); ok {
+	if sc, ok := stringConfigurable(obj); ok {
 		for _, p := range sc.OptionPairs() {
 			if p.Name == short {
 				return p.Value, nil
@@ -106,8 +106,8 @@ func ObjectsAreEquivalent(cfg *rocksdb.ConfigOptions, a, b any) (ok bool, mismat
 			return false, mismatch
 		}
 	}
-	if sa, isString := a.(rocksdb.StringConfigurable); isString {
-		sb, bothString := b.(rocksdb.StringConfigurable)
+	if sa, isString := stringConfigurable(a); isString {
+		sb, bothString := stringConfigurable(b)
 		if !bothString {
 			return false, ""
 		}

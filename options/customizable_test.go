@@ -636,3 +636,40 @@ func TestCustomizableTest_WrappedInnerTest(t *testing.T) {
 	wantCast(t, w2, a, true)
 	wantCast[*wrapper2](t, &wrapper1{}, nil, false)
 }
+
+// changlingFilter and changlingFilterFactory are known to tests only.
+type changlingFilter struct{ rocksdb.CompactionFilter }
+
+func (changlingFilter) Name() string { return "Changling" }
+
+type changlingFilterFactory struct {
+	rocksdb.CompactionFilterFactory
+}
+
+func (changlingFilterFactory) Name() string { return "Changling" }
+
+func TestLoadCustomizableTest_LoadCompactionFilterTest(t *testing.T) {
+	cfg := testConfig()
+	cfg.IgnoreUnsupportedOptions = false
+	def := rocksdb.DefaultColumnFamilyOptions()
+	_, err := GetColumnFamilyOptionsFromString(cfg, &def, "compaction_filter=Changling")
+	wantError(t, err)
+	cfg.Registry.(*registry.Registry).AddNewLibrary("changling").AddFactory(registry.KindCompactionFilter, "Changling",
+		func(*rocksdb.ConfigOptions, string) (any, error) { return changlingFilter{}, nil })
+	cf, err := GetColumnFamilyOptionsFromString(cfg, &def, "compaction_filter=Changling")
+	noError(t, err)
+	check(t, cf.CompactionFilter.Name(), "Changling")
+}
+
+func TestLoadCustomizableTest_LoadCompactionFilterFactoryTest(t *testing.T) {
+	cfg := testConfig()
+	cfg.IgnoreUnsupportedOptions = false
+	def := rocksdb.DefaultColumnFamilyOptions()
+	_, err := GetColumnFamilyOptionsFromString(cfg, &def, "compaction_filter_factory=Changling")
+	wantError(t, err)
+	cfg.Registry.(*registry.Registry).AddNewLibrary("changling").AddFactory(registry.KindCompactionFilterFactory, "Changling",
+		func(*rocksdb.ConfigOptions, string) (any, error) { return changlingFilterFactory{}, nil })
+	cf, err := GetColumnFamilyOptionsFromString(cfg, &def, "compaction_filter_factory=Changling")
+	noError(t, err)
+	check(t, cf.CompactionFilterFactory.Name(), "Changling")
+}

@@ -28,7 +28,7 @@ func RegisterDefault() { once.Do(func() { Register(registry.DefaultLibrary()) })
 func Register(l *registry.Library) int {
 	registerTableFactories(l)
 	registerFilterPolicies(l)
-	registerMemTableReps(l)
+	memtable.RegisterBuiltinMemTableRepFactory(l)
 	registerCaches(l)
 	registerRateLimiters(l)
 	n, _ := l.GetTotalFactoryCount()
@@ -69,28 +69,6 @@ func registerFilterPolicies(l *registry.Library) {
 	} {
 		l.AddPattern(registry.KindFilterPolicy, e, make)
 	}
-}
-
-// registerMemTableReps registers name and nickname, each with or without
-// ":number".
-func registerMemTableReps(l *registry.Library) {
-	add := func(name, nick string, make func(n int) any) {
-		l.AddPattern(registry.KindMemTableRepFactory, registry.NewPatternEntry(name).AnotherName(nick).AddNumber(":", true),
-			func(_ config, id string) (any, error) {
-				n := 0
-				if _, digits, found := strings.Cut(id, ":"); found {
-					var err error
-					if n, err = util.ParseInt(digits); err != nil {
-						return nil, err
-					}
-				}
-				return make(n), nil
-			})
-	}
-	add("SkipListFactory", "skip_list", func(n int) any { return memtable.NewSkipListFactory(n) })
-	add("VectorRepFactory", "vector", func(n int) any { return memtable.NewVectorRepFactory(n) })
-	add("HashSkipListRepFactory", "prefix_hash", func(n int) any { return memtable.NewHashSkipListRepFactory(n, 0, 0) })
-	add("HashLinkListRepFactory", "hash_linkedlist", func(n int) any { return memtable.NewHashLinkListRepFactory(n) })
 }
 
 // lruCacheTable has the options of an LRU cache in strings.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/rocksdb-go/rocksdb/cache"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
+	"github.com/rocksdb-go/rocksdb/monitoring"
 	"github.com/rocksdb-go/rocksdb/options"
 	blockbased "github.com/rocksdb-go/rocksdb/table/block_based"
 	"github.com/rocksdb-go/rocksdb/utilities/registry"
@@ -235,4 +236,30 @@ func TestRegisterDefaultMakesTheDefaultTableFactory(t *testing.T) {
 	check(t, b.DataBlockIndexType, rocksdb.DataBlockBinaryAndHash)
 	noError(t, options.OptimizeForSmallDB(&cfg, &o, cache.NewLRUCacheOfCapacity(16<<20), nil))
 	check(t, o.TableFactory.(*blockbased.BlockBasedTableFactory).Options().IndexType, rocksdb.TwoLevelIndexSearch)
+}
+
+type testStatistics struct{ rocksdb.Statistics }
+
+func (testStatistics) Name() string { return "Test" }
+
+func TestLoadCustomizableTest_LoadStatisticsTest(t *testing.T) {
+	cfg := testConfig()
+	r := cfg.Registry.(*registry.Registry)
+	monitoring.RegisterBuiltinStatistics(r.AddNewLibrary("statistics"))
+	stats, err := monitoring.CreateStatisticsFromString(cfg, "")
+	noError(t, err)
+	check(t, stats.Name(), "BasicStatistics")
+	def := rocksdb.DefaultDBOptions()
+	_, err = options.GetDBOptionsFromString(cfg, &def, "statistics=Test")
+	if err == nil {
+		t.Error("made unknown Statistics")
+	}
+	db, err := options.GetDBOptionsFromString(cfg, &def, "statistics=BasicStatistics")
+	noError(t, err)
+	check(t, db.Statistics.Name(), "BasicStatistics")
+	r.AddNewLibrary("test").AddFactory(registry.KindStatistics, "Test",
+		func(config, string) (any, error) { return testStatistics{}, nil })
+	db, err = options.GetDBOptionsFromString(cfg, &def, "statistics=Test")
+	noError(t, err)
+	check(t, db.Statistics.Name(), "Test")
 }
