@@ -1,3 +1,6 @@
+// Port of the parts of util/bloom_test.cc and db_stress_test_base.cc that set the
+// Ribbon filter's level through options.
+
 package builtin
 
 import (
