@@ -233,14 +233,16 @@ func (d *DBImpl) infoLogPrefix() string {
 func (d *DBImpl) purgeObsoleteFiles(job *jobContext) {
 	syncpoint.Process("DBImpl::PurgeObsoleteFiles:Begin")
 	list := job.fullScan
+	var grabbed []uint64
 	for i := range job.sstDelete {
 		f := &job.sstDelete[i]
 		number := f.Metadata.FD.GetNumber()
-		f.DeleteMetadata()
+		grabbed = append(grabbed, number)
 		if !f.OnlyDeleteMetadata {
 			list = append(list, candidate{filename.MakeTableFileName("", number), f.Path})
-			tablecache.Evict(d.tableCache, number)
+			tablecache.ReleaseObsolete(d.tableCache, f.Metadata, f.UncacheAggressiveness)
 		}
+		f.DeleteMetadata()
 	}
 	for i := range job.blobDelete {
 		b := &job.blobDelete[i]
@@ -267,8 +269,8 @@ func (d *DBImpl) purgeObsoleteFiles(job *jobContext) {
 	}
 	d.purgeCandidates(job, list)
 	d.mu.Lock()
-	for i := range job.sstDelete {
-		delete(d.st.filesGrabbed, job.sstDelete[i].Metadata.FD.GetNumber())
+	for _, n := range grabbed {
+		delete(d.st.filesGrabbed, n)
 	}
 	if job.counted {
 		d.st.pendingPurgeJobs--
