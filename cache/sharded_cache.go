@@ -68,6 +68,10 @@ func (c *shardedCacheBase) init(o *rocksdb.ShardedCacheOptions) {
 	c.config.capacity = o.Capacity
 }
 
+// MemoryAllocator is what cached blocks should be allocated with; nil is the
+// engine's own way.
+func (c *shardedCacheBase) MemoryAllocator() rocksdb.MemoryAllocator { return c.allocator }
+
 func (c *shardedCacheBase) computePerShardCapacity(capacity int) int {
 	n := c.GetNumShards()
 	return (capacity + n - 1) / n

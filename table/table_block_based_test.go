@@ -464,7 +464,7 @@ func TestBlockBasedTableTest_IndexSizeStat(t *testing.T) {
 	allParams(t, true, func(t *testing.T, bbto rocksdb.BlockBasedTableOptions) {
 		rnd := util.NewRandom(uint32(rand.Int31()))
 		var keys []string
-		for range 100 {
+		for range 30 {
 			keys = append(keys, rnd.RandomString(10000))
 		}
 		bbto.BlockRestartInterval = 1

@@ -36,7 +36,7 @@ type BlockBasedTableIterator struct {
 	ro              *rocksdb.ReadOptions
 	icmp            *dbformat.InternalKeyComparator
 	index           internaliter.InternalIndexIterator
-	indexScratch    block.IndexBlockIter
+	indexScratch    indexScratch
 	data            block.DataBlockIter
 	rc              readContext
 	pinnedMgr       *internaliter.PinnedIteratorsManager

@@ -212,9 +212,9 @@ func (p *partitionedFilterReader) mayMatch(rc *readContext, entry, ikey []byte) 
 	}
 	s := getScratch()
 	defer putScratch(s)
-	p.setIterator(&idx, &s.index)
-	h, ok := p.partitionOf(&s.index, ikey)
-	s.index.Invalidate(nil)
+	p.setIterator(&idx, &s.index.block)
+	h, ok := p.partitionOf(&s.index.block, ikey)
+	s.index.block.Invalidate(nil)
 	if !ok {
 		return true
 	}
@@ -242,8 +242,8 @@ func (p *partitionedFilterReader) rangeMayMatch(rc *readContext, r *table.MultiG
 	}
 	s := getScratch()
 	defer putScratch(s)
-	p.setIterator(&idx, &s.index)
-	defer s.index.Invalidate(nil)
+	p.setIterator(&idx, &s.index.block)
+	defer s.index.block.Invalidate(nil)
 	// Neighbouring keys of one partition are asked for together.
 	start, prev := r.First(), format.BlockHandle{}
 	ask := func(end int) {
@@ -258,7 +258,7 @@ func (p *partitionedFilterReader) rangeMayMatch(rc *readContext, r *table.MultiG
 	}
 	first := true
 	for i := r.First(); i < r.End(); i = r.NextIndex(i) {
-		h, ok := p.partitionOf(&s.index, r.Key(i).IKey)
+		h, ok := p.partitionOf(&s.index.block, r.Key(i).IKey)
 		if !ok {
 			return
 		}

@@ -14,13 +14,19 @@ import (
 
 // indexReader makes iterators over a table's index.
 type indexReader interface {
-	// newIterator sets scratch on the index where that is one block, and else
-	// makes another iterator; scratch may be nil. Errors are its status.
-	newIterator(rc *readContext, totalOrder bool, scratch *block.IndexBlockIter) internaliter.InternalIndexIterator
+	// newIterator gives an iterator that lives in scratch, which may be nil.
+	// Errors are its status.
+	newIterator(rc *readContext, totalOrder bool, scratch *indexScratch) internaliter.InternalIndexIterator
 	// cacheDependencies loads all partitions and, with pin, keeps them.
 	cacheDependencies(rc *readContext, pin bool) error
 	memoryUsage() int
 	release()
+}
+
+// indexScratch holds index iterators between uses.
+type indexScratch struct {
+	block       block.IndexBlockIter
+	partitioned *partitionedIndexIterator // made when first needed
 }
 
 // indexReaderCommon is the index block, or the top level of partitions.
@@ -114,12 +120,12 @@ func (c *indexReaderCommon) setIterator(rc *readContext, totalOrder bool, it *bl
 	}
 }
 
-func (c *indexReaderCommon) newIterator(rc *readContext, totalOrder bool, scratch *block.IndexBlockIter) internaliter.InternalIndexIterator {
+func (c *indexReaderCommon) newIterator(rc *readContext, totalOrder bool, scratch *indexScratch) internaliter.InternalIndexIterator {
 	if scratch == nil {
-		scratch = new(block.IndexBlockIter)
+		scratch = new(indexScratch)
 	}
-	c.setIterator(rc, totalOrder, scratch)
-	return scratch
+	c.setIterator(rc, totalOrder, &scratch.block)
+	return &scratch.block
 }
 
 func (c *indexReaderCommon) cacheDependencies(*readContext, bool) error { return nil }
@@ -144,9 +150,14 @@ type partitionIndexReader struct {
 	partitions map[uint64]block.CachableEntry[*block.Block]
 }
 
-func (p *partitionIndexReader) newIterator(rc *readContext, _ bool, _ *block.IndexBlockIter) internaliter.InternalIndexIterator {
-	it := &partitionedIndexIterator{p: p, ro: rc.ro, rc: *rc}
-	it.rc.ro = rc.ro
+func (p *partitionIndexReader) newIterator(rc *readContext, _ bool, scratch *indexScratch) internaliter.InternalIndexIterator {
+	var it *partitionedIndexIterator
+	if scratch != nil && scratch.partitioned != nil {
+		it = scratch.partitioned
+	} else if it = new(partitionedIndexIterator); scratch != nil {
+		scratch.partitioned = it
+	}
+	it.p, it.rc = p, *rc
 	p.setIterator(rc, true, &it.top)
 	return it
 }
@@ -207,7 +218,6 @@ func (p *partitionIndexReader) release() {
 type partitionedIndexIterator struct {
 	internaliter.Base
 	p       *partitionIndexReader
-	ro      *rocksdb.ReadOptions
 	rc      readContext
 	top     block.IndexBlockIter
 	sub     block.IndexBlockIter
@@ -358,10 +368,11 @@ func (it *partitionedIndexIterator) Close() error {
 	err := it.Status()
 	it.dropSub()
 	it.top.Invalidate(nil)
+	it.p, it.rc = nil, readContext{}
 	return err
 }
 
 // newIndexIterator makes an iterator over the index; see indexReader.
-func (t *BlockBasedTable) newIndexIterator(rc *readContext, totalOrder bool, scratch *block.IndexBlockIter) internaliter.InternalIndexIterator {
+func (t *BlockBasedTable) newIndexIterator(rc *readContext, totalOrder bool, scratch *indexScratch) internaliter.InternalIndexIterator {
 	return t.index.newIterator(rc, totalOrder, scratch)
 }

@@ -16,7 +16,7 @@ import (
 
 // lookupScratch is a lookup's iterators, kept from one to the next.
 type lookupScratch struct {
-	index  block.IndexBlockIter
+	index  indexScratch
 	data   block.DataBlockIter
 	rc     readContext
 	parsed dbformat.ParsedInternalKey
