@@ -9,6 +9,7 @@ package env
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -200,7 +201,7 @@ func (p *PosixFileSystem) openWritableFile(name string, opts *rocksdb.FileOption
 	var size uint64
 	if reopen {
 		if size, err = sizeOf(f, name); err == nil {
-			if _, serr := f.seek(int64(size), os.SEEK_SET); serr != nil {
+			if _, serr := f.seek(int64(size), io.SeekStart); serr != nil {
 				err = IOError("While open a file for appending", name, serr)
 			}
 		}

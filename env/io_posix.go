@@ -7,6 +7,7 @@ package env
 import (
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"strings"
@@ -154,7 +155,7 @@ func (s *posixSequentialFile) PositionedRead(offset uint64, n int, _ *rocksdb.IO
 func (s *posixSequentialFile) Skip(n uint64) error {
 	var err error = syscall.EINVAL
 	if n <= math.MaxInt64 {
-		_, err = s.f.seek(int64(n), os.SEEK_CUR)
+		_, err = s.f.seek(int64(n), io.SeekCurrent)
 	}
 	if err != nil {
 		return IOError(fmt.Sprintf("While fseek to skip %d bytes", n), s.name, err)

@@ -6,6 +6,7 @@ package env
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"syscall"
 
@@ -26,7 +27,6 @@ type posixWritableFile struct {
 	keepSize       bool
 	strictSync     bool
 	rangeSyncWorks bool
-	hint           rocksdb.WriteLifeTimeHint
 }
 
 func newPosixWritableFile(name string, f sysFile, sectorSize int, opts *rocksdb.FileOptions, directIO bool, size uint64) *posixWritableFile {
@@ -71,7 +71,7 @@ func (w *posixWritableFile) Truncate(size uint64, _ *rocksdb.IOOptions) error {
 		return IOError(fmt.Sprintf("While ftruncate file to size %d", size), w.name, err)
 	}
 	w.size = size
-	_, _ = w.f.seek(int64(size), os.SEEK_SET)
+	_, _ = w.f.seek(int64(size), io.SeekStart)
 	return nil
 }
 

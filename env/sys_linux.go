@@ -4,6 +4,7 @@
 package env
 
 import (
+	"io"
 	"io/fs"
 	"math"
 	"os"
@@ -220,7 +221,7 @@ func (f sysFile) lock(take bool) error {
 	if take {
 		typ = unix.F_WRLCK
 	}
-	return unix.FcntlFlock(uintptr(f.fd), unix.F_SETLK, &unix.Flock_t{Type: typ, Whence: int16(os.SEEK_SET)})
+	return unix.FcntlFlock(uintptr(f.fd), unix.F_SETLK, &unix.Flock_t{Type: typ, Whence: int16(io.SeekStart)})
 }
 
 func freeSpace(path string) (uint64, error) {
