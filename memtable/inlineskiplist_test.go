@@ -6,7 +6,6 @@ package memtable
 
 import (
 	"encoding/binary"
-	"math"
 	"math/rand"
 	"slices"
 	"sync"
@@ -153,7 +152,7 @@ func TestInlineSkipTest_InsertAndLookup(t *testing.T) {
 	forAllForms(t, func(t *testing.T, l *testInlineList) { checkInsertAndLookup(t, l) })
 }
 
-const hintKeys = 20000
+const hintKeys = 10000
 
 func TestInlineSkipTest_InsertWithHint_Sequential(t *testing.T) {
 	forAllForms(t, func(t *testing.T, l *testInlineList) {
@@ -439,7 +438,7 @@ func TestInlineSkipTest_ConcurrentInsertWithHint3(t *testing.T) {
 }
 
 func TestInlineSkipTest_ConcurrentMultiGet(t *testing.T) {
-	const total, workers, ringSize = 20000, 4, 1024
+	const total, workers, ringSize = 8000, 4, 1024
 	seed := rand.Int63()
 	t.Logf("seed %d", seed)
 	l := newTestInlineList(t, "first bytes differ")
@@ -497,7 +496,7 @@ func TestApproximateNumEntries(t *testing.T) {
 		for _, r := range [][2]uint64{{0, 0}, {10, 13}, {5, 25}, {100, 1100}, {0, n}, {n, 2 * n}} {
 			want := float64(min(r[1], n) - min(r[0], n))
 			got := float64(l.ApproximateNumEntries(l.internalKey(r[0]), l.internalKey(r[1])))
-			if want < 10 && got != want || math.Abs(got-want) > 0.8*want {
+			if want < 10 && got != want || got < want/3 || got > want*3 {
 				t.Errorf("[%d, %d): %v", r[0], r[1], got)
 			}
 		}
