@@ -8,6 +8,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -260,6 +261,42 @@ func TestEnvPosixTestWithParam_RandomAccessUniqueID(t *testing.T) {
 	ok(t, err)
 	defer r.Close()
 	eq(t, r.GetUniqueID(make([]byte, 29)), 0) // too small
+}
+
+func TestEnvPosixTestWithParam_RandomAccessUniqueIDConcurrent(t *testing.T) {
+	posixTest(t, func(t *testing.T, fs rocksdb.FileSystem, dir string, opts *rocksdb.FileOptions) {
+		const files = 200
+		ids := map[string]bool{}
+		for i := range files {
+			writeFile(t, fs, fmt.Sprintf("%s/testfile%d", dir, i))
+		}
+		for i := range files {
+			r, err := fs.NewRandomAccessFile(fmt.Sprintf("%s/testfile%d", dir, i), opts)
+			ok(t, err)
+			buf := make([]byte, 100)
+			id := string(buf[:r.GetUniqueID(buf)])
+			ok(t, r.Close())
+			if id == "" && i == 0 {
+				t.Log("the file system has no generations")
+				return
+			}
+			v, n := binary.Uvarint([]byte(id))
+			if n <= 0 || n == len(id) {
+				t.Fatalf("id %q is one varint, %d, or none", id, v)
+			}
+			if ids[id] {
+				t.Fatalf("two files have the id %q", id)
+			}
+			ids[id] = true
+		}
+		for id := range ids {
+			for i := 1; i < len(id); i++ {
+				if ids[id[:i]] {
+					t.Fatalf("the id %q is a prefix of %q", id[:i], id)
+				}
+			}
+		}
+	})
 }
 
 func TestEnvPosixTestWithParam_MultiRead(t *testing.T) {
