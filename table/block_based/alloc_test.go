@@ -1,3 +1,4 @@
+// No upstream twin.
 // Reading cached blocks does not allocate; benchmarks of the same.
 
 package blockbased_test

@@ -1,3 +1,4 @@
+// No upstream twin.
 // Damaged tables give errors, never a panic, and what the checksums cover is
 // always noticed.
 

@@ -1,3 +1,4 @@
+// No upstream twin.
 package blockbased
 
 // SetContextChecksum replaces the random base of the block checksums.

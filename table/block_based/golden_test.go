@@ -1,3 +1,4 @@
+// No upstream twin.
 // Golden tables of C++ engines, read and written anew.
 
 package blockbased_test

@@ -1,3 +1,4 @@
+// No upstream twin.
 // Tables of all forms, written and read back.
 
 package blockbased_test
