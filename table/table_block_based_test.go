@@ -1,5 +1,5 @@
 // Port of table/table_test.cc: what block-based tables hold and how they are
-// searched. Continued in table_block_cache_test.go.
+// searched. Continued in table_block_cache_test.go and table_general_test.go.
 
 package table_test
 

@@ -1,27 +1,21 @@
-// Port of table/table_test.cc: block-based tables and the block cache,
-// checksums of files, estimates of offsets.
+// Port of table/table_test.cc: block-based tables and the block cache, indexes
+// that hold first keys or hashes.
 
 package table_test
 
 import (
 	"fmt"
-	"math/rand"
-	"os"
-	"path/filepath"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
 
 	"github.com/rocksdb-go/rocksdb/cache"
 	"github.com/rocksdb-go/rocksdb/db/dbformat"
-	"github.com/rocksdb-go/rocksdb/file"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
 	"github.com/rocksdb-go/rocksdb/monitoring"
 	"github.com/rocksdb-go/rocksdb/table"
 	blockbased "github.com/rocksdb-go/rocksdb/table/block_based"
 	"github.com/rocksdb-go/rocksdb/util"
-	"github.com/rocksdb-go/rocksdb/util/compression"
 )
 
 func newLRUWith(o rocksdb.LRUCacheOptions) rocksdb.Cache {
@@ -557,140 +551,4 @@ func TestIndexBlockRestartIntervalTest_IndexBlockRestartInterval(t *testing.T) {
 			c.Close()
 		}
 	}
-}
-
-// writeChecksummed writes 1000 random entries and gives the file's checksum.
-func writeChecksummed(t *testing.T, bbto *rocksdb.BlockBasedTableOptions, factory rocksdb.FileChecksumGenFactory) (name, function, checksum string) {
-	o := optionsFor(bbto)
-	name = filepath.Join(t.TempDir(), "test")
-	b, w := newBuilder(t, &o, icmp, name, 0, nil, &file.WriterOptions{FileChecksumGenFactory: factory})
-	rnd := util.NewRandom(uint32(rand.Int31()))
-	kvs := util.NewKVMap(util.BytewiseComparator())
-	for range 1000 {
-		v := rnd.RandomString(100)
-		kvs.Set(randomKey(rnd, 20), v)
-	}
-	for i := 0; i < kvs.Len(); i++ {
-		k, v := kvs.At(i)
-		fatalIf(t, b.Add(maxIkey(k), []byte(v)))
-	}
-	finishTable(t, b, w)
-	return name, b.GetFileChecksumFuncName(), b.GetFileChecksum()
-}
-
-// randomKey makes keys of few, mostly extreme, bytes.
-func randomKey(rnd *util.Random, n int) string {
-	const chars = "\x00\x01abcde\xfd\xfe\xff"
-	b := make([]byte, n)
-	for i := range b {
-		b[i] = chars[rnd.Uniform(len(chars))]
-	}
-	return string(b)
-}
-
-func TestBlockBasedTableTest_NoFileChecksum(t *testing.T) {
-	allParams(t, true, func(t *testing.T, bbto rocksdb.BlockBasedTableOptions) {
-		_, function, checksum := writeChecksummed(t, &bbto, nil)
-		checkEq(t, "function", function, rocksdb.UnknownFileChecksumFuncName)
-		checkEq(t, "checksum", checksum, rocksdb.UnknownFileChecksum)
-	})
-}
-
-func TestBlockBasedTableTest_Crc32cFileChecksum(t *testing.T) {
-	allParams(t, true, func(t *testing.T, bbto rocksdb.BlockBasedTableOptions) {
-		f := util.GetFileChecksumGenCrc32cFactory()
-		name, function, checksum := writeChecksummed(t, &bbto, f)
-		checkEq(t, "function", function, "FileChecksumCrc32c")
-		sum := func(data []byte) string {
-			g := f.CreateFileChecksumGenerator(rocksdb.FileChecksumGenContext{FileName: "db/tmp"})
-			g.Update(data)
-			g.Finalize()
-			return g.GetChecksum()
-		}
-		data, err := os.ReadFile(name)
-		fatalIf(t, err)
-		checkEq(t, "checksum", checksum, sum(data))
-		checkEq(t, "known", sum([]byte("here is some data\x00")), "\345\245\277\110")
-	})
-}
-
-func TestGeneralTableTest_ApproximateOffsetOfPlain(t *testing.T) {
-	bbto := rocksdb.DefaultBlockBasedTableOptions()
-	bbto.BlockSize = 1024
-	o := optionsFor(&bbto)
-	o.DBHostID = ""
-	c := newTableConstructor(t, util.BytewiseComparator(), true)
-	defer c.Close()
-	addSeven(c)
-	c.Finish(&o, icmp)
-	for _, w := range []struct {
-		key       string
-		low, high uint64
-	}{
-		{"abc", 0, 0}, {"k01", 0, 0}, {"k01a", 0, 0}, {"k02", 0, 0}, {"k03", 0, 0},
-		{"k04", 10000, 11000}, {"k04a", 10000, 211000}, {"k05", 210000, 211000},
-		{"k06", 510000, 512000}, {"k07", 510000, 512000}, {"xyz", 610000, 612000},
-	} {
-		if n := c.approximateOffsetOf(w.key); n < w.low || n > w.high {
-			t.Errorf("%s: %d, want %d to %d", w.key, n, w.low, w.high)
-		}
-	}
-}
-
-func TestGeneralTableTest_ApproximateOffsetOfCompressed(t *testing.T) {
-	for _, ct := range []rocksdb.CompressionType{rocksdb.SnappyCompression, rocksdb.ZlibCompression, rocksdb.LZ4Compression, rocksdb.LZ4HCCompression} {
-		if !compression.CompressionTypeSupported(ct) {
-			t.Errorf("compression %d is not supported", ct)
-			continue
-		}
-		rnd := util.NewRandom(301)
-		bbto := rocksdb.DefaultBlockBasedTableOptions()
-		bbto.BlockSize = 1024
-		o := optionsFor(&bbto)
-		o.Compression, o.DBHostID = ct, ""
-		c := newTableConstructor(t, util.BytewiseComparator(), true)
-		c.Add("k01", "hello")
-		c.Add("k02", compressible(rnd, 0.25, 10000))
-		c.Add("k03", "hello3")
-		c.Add("k04", compressible(rnd, 0.25, 10000))
-		c.Finish(&o, icmp)
-		for _, k := range []string{"abc", "k01", "k02"} {
-			checkEq(t, k, c.approximateOffsetOf(k), 0)
-		}
-		size := float64(c.size)
-		within(t, "k03", float64(c.approximateOffsetOf("k03")), size/2, size/10)
-		within(t, "k04", float64(c.approximateOffsetOf("k04")), size/2, size/10)
-		within(t, "xyz", float64(c.approximateOffsetOf("xyz")), size, size/10)
-		within(t, "data size", float64(c.props().DataSize), 5000, 1500)
-		c.Close()
-	}
-}
-
-func TestGeneralTableTest_ApproximateKeyAnchors(t *testing.T) {
-	rnd := util.NewRandom(301)
-	bbto := rocksdb.DefaultBlockBasedTableOptions()
-	bbto.BlockSize = 4096
-	o := optionsFor(&bbto)
-	c := newTableConstructor(t, util.BytewiseComparator(), true)
-	defer c.Close()
-	for i := 1000; i < 9000; i++ {
-		c.Add(strconv.Itoa(i), rnd.RandomString(2000))
-	}
-	c.Finish(&o, icmp)
-	ro := rocksdb.DefaultReadOptions()
-	anchors, err := c.reader.ApproximateKeyAnchors(&ro)
-	fatalIf(t, err)
-	within(t, "anchors", float64(len(anchors)), 130, 9)
-	prev := 1000
-	for _, a := range anchors[:len(anchors)-1] {
-		within(t, "size", float64(a.RangeSize), 150000, 49999)
-		// A shortened key's missing digits are zeros.
-		k, err := strconv.Atoi((string(a.UserKey) + "0000")[:4])
-		fatalIf(t, err)
-		within(t, "distance", float64(k-prev), 75, 24)
-		prev = k
-	}
-	last := anchors[len(anchors)-1]
-	checkEq(t, "last", string(last.UserKey), "8999")
-	checkEq(t, "last size", last.RangeSize < 200000, true)
 }

@@ -1,3 +1,4 @@
+// No upstream twin.
 // Range tombstones, prefixes, timestamps, ingested files, caching, the factory.
 
 package blockbased_test
