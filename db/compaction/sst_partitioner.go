@@ -4,8 +4,11 @@ package compaction
 
 import (
 	"bytes"
+	"math"
 
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
+	"github.com/rocksdb-go/rocksdb/options"
+	"github.com/rocksdb-go/rocksdb/utilities/registry"
 )
 
 // SstPartitionerFixedPrefix ends files where the keys' first bytes change.
@@ -30,17 +33,33 @@ func (p SstPartitionerFixedPrefix) CanDoTrivialMove(smallestUserKey, largestUser
 }
 
 // SstPartitionerFixedPrefixFactory makes partitioners for one prefix length.
-type SstPartitionerFixedPrefixFactory struct{ length int }
+type SstPartitionerFixedPrefixFactory struct{ length uint64 }
+
+var fixedPrefixTable = options.NewTable[SstPartitionerFixedPrefixFactory]("Length",
+	options.F("length", func(f *SstPartitionerFixedPrefixFactory) any { return &f.length }, 0))
+
+// RegisterSstPartitionerFactories registers the factory in l and gives the
+// number of factories.
+func RegisterSstPartitionerFactories(l *registry.Library) int {
+	l.AddFactory(registry.KindSstPartitionerFactory, (*SstPartitionerFixedPrefixFactory)(nil).Name(),
+		func(*rocksdb.ConfigOptions, string) (any, error) { return NewSstPartitionerFixedPrefixFactory(0), nil })
+	return 1
+}
 
 // NewSstPartitionerFixedPrefixFactory is for prefixes of length bytes.
 func NewSstPartitionerFixedPrefixFactory(length int) *SstPartitionerFixedPrefixFactory {
-	return &SstPartitionerFixedPrefixFactory{length: length}
+	return &SstPartitionerFixedPrefixFactory{length: uint64(max(length, 0))}
 }
 
 // Name is "SstPartitionerFixedPrefixFactory".
 func (*SstPartitionerFixedPrefixFactory) Name() string { return "SstPartitionerFixedPrefixFactory" }
 
+// OptionSets has the length.
+func (f *SstPartitionerFixedPrefixFactory) OptionSets() []options.OptionSet {
+	return []options.OptionSet{{Table: fixedPrefixTable, Ptr: f}}
+}
+
 // CreatePartitioner makes a partitioner.
 func (f *SstPartitionerFixedPrefixFactory) CreatePartitioner(*rocksdb.SstPartitionerContext) rocksdb.SstPartitioner {
-	return SstPartitionerFixedPrefix{f.length}
+	return SstPartitionerFixedPrefix{int(min(f.length, math.MaxInt))}
 }
