@@ -383,40 +383,41 @@ func (c *TableCache) Get(ro *rocksdb.ReadOptions, f *version.FileMetaData, key [
 	if c.ioptions.RowCache != nil && !gc.NeedToReadSequence() {
 		return c.getWithRowCache(ro, f, key, gc, mo, o)
 	}
-	return c.getFromTable(ro, f, key, gc, mo, o)
+	_, err := c.getFromTable(ro, f, key, gc, mo, o)
+	return err
 }
 
+// getFromTable also tells whether the table has range tombstones.
 func (c *TableCache) getFromTable(ro *rocksdb.ReadOptions, f *version.FileMetaData, key []byte, gc *table.GetContext,
-	mo *options.MutableCFOptions, o *OpenOptions) error {
+	mo *options.MutableCFOptions, o *OpenOptions) (tombstones bool, err error) {
 	var reader table.TableReader
 	var h Handle
 	if p := f.FD.Pinned.Load(); p != nil {
 		reader = p.Reader
 	} else {
-		var err error
 		oo := *o
 		oo.NoIO, oo.Pin = ro.ReadTier == rocksdb.BlockCacheTier, c.pinHandles
 		if reader, h, err = c.FindTable(ro, f, mo, &oo); err != nil {
 			if oo.NoIO && rocksdb.IsIncomplete(err) {
 				gc.MarkKeyMayExist()
 			}
-			return err
+			return false, err
 		}
 		defer h.Release()
 	}
-	if covering := gc.MaxCoveringTombstoneSeq(); covering != nil && !ro.IgnoreRangeDeletions {
-		c.updateCoveringTombstone(ro, reader, dbformat.ExtractUserKey(key), covering, gc)
+	if list := reader.FragmentedRangeTombstones(); list != nil && !list.Empty() {
+		tombstones = true
+		if covering := gc.MaxCoveringTombstoneSeq(); covering != nil && !ro.IgnoreRangeDeletions {
+			c.updateCoveringTombstone(ro, reader, dbformat.ExtractUserKey(key), covering, gc)
+		}
 	}
-	return reader.Get(ro, key, gc, mo.PrefixExtractor, o.SkipFilters)
+	return tombstones, reader.Get(ro, key, gc, mo.PrefixExtractor, o.SkipFilters)
 }
 
-// updateCoveringTombstone raises covering to the newest tombstone of the table
-// over userKey.
+// updateCoveringTombstone raises covering to the newest tombstone of the table,
+// which has some, over userKey.
 func (c *TableCache) updateCoveringTombstone(ro *rocksdb.ReadOptions, reader table.TableReader, userKey []byte,
 	covering *rocksdb.SequenceNumber, gc *table.GetContext) {
-	if list := reader.FragmentedRangeTombstones(); list == nil || list.Empty() {
-		return
-	}
 	it := reader.NewRangeTombstoneIterator(ro)
 	if it == nil {
 		return
@@ -652,9 +653,10 @@ func (c *TableCache) getWithRowCache(ro *rocksdb.ReadOptions, f *version.FileMet
 	monitoring.RecordTick(c.ioptions.Stats, rocksdb.RowCacheMiss, 1)
 	var log []byte
 	gc.SetReplayLog(&log)
-	err := c.getFromTable(ro, f, key, gc, mo, o)
+	tombstones, err := c.getFromTable(ro, f, key, gc, mo, o)
 	gc.SetReplayLog(nil)
-	if err == nil && len(log) > 0 {
+	// A row says nothing of the tombstones over it.
+	if err == nil && len(log) > 0 && !tombstones {
 		// A full row cache is no error.
 		_, _ = cache.Insert(rowKey, log, &rowHelper, cap(log)+sliceHeader, rocksdb.CachePriorityLow, false)
 	}
