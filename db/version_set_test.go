@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/rocksdb-go/rocksdb/db/blob"
@@ -586,4 +587,44 @@ func TestVersionSetTestMissingFiles_MinLogNumberToKeep2PC(t *testing.T) {
 		v.newManifest()
 		v.reopen()
 	}
+}
+
+// Calls from many goroutines are written in some order, none is lost.
+func TestVersionSet_ConcurrentLogAndApply(t *testing.T) {
+	v := newVersionSetTestDB(t)
+	cfs := v.vs.GetColumnFamilySet().All()
+	const each = 10
+	var files []*version.FileMetaData
+	for n := range 2 * each * len(cfs) {
+		files = append(files, v.createTable(tableInfo{number: uint64(1000 + n), key: fmt.Sprintf("%06d", n)}))
+	}
+	var wg sync.WaitGroup
+	for i, cfd := range cfs {
+		for worker := range 2 {
+			wg.Go(func() {
+				for n := range each {
+					e := new(version.VersionEdit)
+					e.SetColumnFamily(cfd.GetID())
+					e.AddFile(6, files[(2*i+worker)*each+n])
+					if err := v.logAndApply(cfd, e); err != nil {
+						t.Error(err)
+						return
+					}
+				}
+			})
+		}
+	}
+	wg.Wait()
+	check := func() {
+		t.Helper()
+		for _, cfd := range v.vs.GetColumnFamilySet().All() {
+			if n := cfd.Current().StorageInfo().NumLevelFiles(6); n != 2*each {
+				t.Errorf("%s has %d files, want %d", cfd.GetName(), n, 2*each)
+			}
+		}
+	}
+	check()
+	v.newManifest()
+	v.reopen()
+	check()
 }
