@@ -103,9 +103,8 @@ func (b *xxph3Builder) addHash(h uint64) {
 	b.entries = append(b.entries, h)
 	b.count.Store(int64(len(b.entries)))
 	if b.reservation != nil && len(b.entries)%hashBucketSize == hashBucketSize/2 {
-		if r, err := b.reservation.MakeCacheReservation(hashBucketSize * 8); err == nil {
-			b.reserved = append(b.reserved, r)
-		}
+		r, _ := b.reservation.MakeCacheReservation(hashBucketSize * 8) // a full cache does not stop us
+		b.reserved = append(b.reserved, r)
 	}
 }
 
@@ -165,9 +164,8 @@ func (b *xxph3Builder) MaybePostVerify(filter []byte) error {
 
 func (b *xxph3Builder) chargeFinal(n int) {
 	if b.reservation != nil {
-		if r, err := b.reservation.MakeCacheReservation(n); err == nil {
-			b.final = append(b.final, r)
-		}
+		r, _ := b.reservation.MakeCacheReservation(n) // a full cache does not stop us
+		b.final = append(b.final, r)
 	}
 }
 
@@ -351,11 +349,11 @@ func (b *standard128RibbonBitsBuilder) Finish() ([]byte, error) {
 	}
 	if b.reservation != nil {
 		r, err := b.reservation.MakeCacheReservation(int(util.RibbonBandingEstimateMemoryUsage(slots)))
+		defer r.Release() // there is a part of it even on an error
 		if err != nil {
 			logging.Warn(b.infoLog, "Cache charging for Ribbon filter banding failed due to cache full")
 			return b.bloom()
 		}
-		defer r.Release()
 	}
 	entropy := uint32(b.entries[0])
 	if b.tamper != nil {
