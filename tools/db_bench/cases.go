@@ -20,7 +20,7 @@ type benchmarkCase struct {
 // notBuilt are upstream's benchmarks that this program does not have yet.
 const notBuilt = " fillseqdeterministic filluniquerandomdeterministic readrandomcoroutine multireadrandomcoroutine" +
 	" readrandomentity multireadentity multiscan multiscanrandom approximatesizerandom approximatememtablestats" +
-	" mixgraph ingestexternalfile fillembeddedentity fillembeddedblob compact0 compact1 randomtransaction" +
+	" ingestexternalfile fillembeddedentity fillembeddedblob compact0 compact1 randomtransaction" +
 	" stats_history replay getmergeoperands readrandomoperands backup restore openandcompact "
 
 // find looks a benchmark up and does what belongs to its name alone.
@@ -99,6 +99,8 @@ func (b *benchmark) findFill(name string, c *benchmarkCase) bool {
 	case "randomreplacekeys":
 		c.fresh = true
 		c.method = b.randomReplaceKeys
+	case "mixgraph":
+		c.method = b.mixGraph
 	case "timeseries":
 		c.fresh = true
 		c.method = b.timeSeries

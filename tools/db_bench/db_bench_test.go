@@ -333,6 +333,34 @@ func TestOperations_CountsAndDuration(t *testing.T) {
 	}
 }
 
+func TestMixGraph(t *testing.T) {
+	dir := t.TempDir()
+	for _, c := range []string{
+		"",
+		"-key_dist_a=0.002312 -key_dist_b=0.3467",
+		"-key_dist_a=0.002312 -key_dist_b=0.3467 -keyrange_dist_a=14.18 -keyrange_dist_b=-2.917 -keyrange_dist_c=0.0164 -keyrange_dist_d=-0.08082 -keyrange_num=30",
+		"-sine_mix_rate -sine_mix_rate_interval_milliseconds=10 -sine_a=350 -sine_b=0.0105 -sine_d=50000 -sine_mix_rate_noise=0.5",
+	} {
+		args := "--benchmarks=fillseq,mixgraph --num=3000 --reads=2000 --seed=7 --progress_reports=0" +
+			" -mix_get_ratio=0.83 -mix_put_ratio=0.14 -mix_seek_ratio=0.03 " + c
+		out, code := runTool(t, append([]string{"--db=" + dir + "/db"}, strings.Fields(args)...)...)
+		m := regexp.MustCompile(`2000 operations; .*\( Gets:(\d+) Puts:(\d+) Seek:(\d+), reads (\d+) in (\d+) found, avg size: [\d.]+ value, [\d.]+ scan\)`).FindStringSubmatch(out)
+		if code != 0 || m == nil {
+			t.Errorf("%s: exit %d: %s", c, code, out)
+			continue
+		}
+		var n [6]int
+		for i := 1; i < 6; i++ {
+			n[i], _ = strconv.Atoi(m[i])
+		}
+		if n[1]+n[2]+n[3] != 2000 || n[1] < 1500 || n[2] < 150 || n[3] < 20 ||
+			// Without ranges a power law's key may be negative, upstream's, too.
+			n[4] != n[5] && !strings.HasSuffix(c, "-key_dist_b=0.3467") {
+			t.Errorf("%s: %v", c, n)
+		}
+	}
+}
+
 func TestReport_File(t *testing.T) {
 	dir := t.TempDir()
 	out, code := runTool(t, "--db="+dir+"/db", "--benchmarks=fillseq,readrandom", "--num=1000", "--duration=2",
@@ -371,7 +399,7 @@ func TestStats_FinishedOpsDoesNotAllocate(t *testing.T) {
 func TestErrors_CommandLine(t *testing.T) {
 	for args, want := range map[string]string{
 		"--benchmarks=fillseq]":                                    "unknown benchmark arguments 'fillseq]'\n",
-		"--benchmarks=mixgraph":                                    "db_bench: benchmark 'mixgraph' is not supported yet\n",
+		"--benchmarks=multiscan":                                   "db_bench: benchmark 'multiscan' is not supported yet\n",
 		"--benchmarks=fillseqdeterministic":                        "Please disable_auto_compactions in FillDeterministic benchmark\n",
 		"--compression_ratio=2":                                    "compression_ratio should be between 0 and 1\n",
 		"--use_existing_keys":                                      "`-use_existing_db` must be true",

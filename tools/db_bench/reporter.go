@@ -26,7 +26,8 @@ func newReporterAgent(path string, seconds int64, out *outputs) (*reporterAgent,
 		_, err = file.WriteString("secs_elapsed,interval_qps\n")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("Can't open %s: %w", path, err) //nolint:staticcheck // upstream's words
+		out.errf("Can't open %s: %v\n", path, err)
+		return nil, exitCode(1)
 	}
 	r := &reporterAgent{
 		file: file, out: out, every: time.Duration(seconds) * time.Second,

@@ -34,8 +34,10 @@ type sharedState struct {
 	// writeRateLimiter is replaced by --sine_write_rate.
 	writeRateLimiter atomic.Pointer[limiter]
 	readRateLimiter  *limiter
-	total            int
-	done             atomic.Int64 // workers that ended
+	// mixReadLimiter is readRateLimiter's place with --sine_mix_rate.
+	mixReadLimiter atomic.Pointer[limiter]
+	total          int
+	done           atomic.Int64 // workers that ended
 
 	fatal    atomic.Bool
 	watchdog *time.Timer // under mu
