@@ -1,13 +1,16 @@
 // Port of db/log_reader.{h,cc} (Reader). Differs: with compression a logical
 // record is decompressed whole; a reader that a record's offset is known to
-// reports file and offset with each corruption. The tailing
-// FragmentBufferedReader comes with secondary instances.
+// reports file and offset with each corruption. FragmentBufferedReader is in
+// log_reader_fragment.go.
 
 package wal
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
+	"io"
+	"slices"
 	"strconv"
 
 	"github.com/klauspost/compress/zstd"
@@ -15,6 +18,7 @@ import (
 	"github.com/rocksdb-go/rocksdb/file"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
 	"github.com/rocksdb-go/rocksdb/logging"
+	"github.com/rocksdb-go/rocksdb/test_util/syncpoint"
 	"github.com/rocksdb-go/rocksdb/util"
 )
 
@@ -41,8 +45,15 @@ const (
 	badRecordChecksum
 )
 
-// maxRecordSize bounds what a compressed record may expand to.
-const maxRecordSize = 4 << 30
+// Bounds of decompression, in bytes.
+const (
+	maxRecordSize = 4 << 30
+	maxWindowSize = 128 << 20
+	// A frame may claim so much, and so many times its own size, before the
+	// claim has to be earned piece by piece.
+	trustedSize  = 1 << 20
+	trustedRatio = 64
+)
 
 // ReaderOptions are what a log is read with.
 type ReaderOptions struct {
@@ -76,6 +87,7 @@ type Reader struct {
 	firstRecordRead  bool
 
 	compressionRead bool
+	undecodable     bool // records are compressed in a way that is not known
 	decoder         *zstd.Decoder
 	decoded         []byte
 	tsSizes         map[uint32]uint16
@@ -103,6 +115,10 @@ func (r *Reader) GetLogNumber() uint64 { return r.opts.LogNumber }
 
 // IsEOF tells whether the file's end was met.
 func (r *Reader) IsEOF() bool { return r.eof }
+
+// IsCompressedAndEmptyFile tells whether nothing but the compression type was
+// read so far.
+func (r *Reader) IsCompressedAndEmptyFile() bool { return !r.firstRecordRead && r.compressionRead }
 
 // HasReadError tells whether a read failed.
 func (r *Reader) HasReadError() bool { return r.readError }
@@ -224,18 +240,49 @@ func isTimestampSize(outcome int) bool {
 
 // finish makes a logical record of its bytes on disk.
 func (r *Reader) finish(data []byte, start uint64) ([]byte, bool) {
+	r.lastRecordOffset = start
+	if r.undecodable {
+		r.reportCorruption(len(data), "record of an unsupported compression type")
+		return nil, false
+	}
 	if r.decoder != nil {
-		var err error
-		if r.decoded, err = r.decoder.DecodeAll(data, r.decoded[:0]); err != nil {
-			r.lastRecordOffset = start
+		if err := r.decompress(data); err != nil {
 			r.reportCorruption(len(data), "could not decompress record: "+err.Error())
 			return nil, false
 		}
 		data = r.decoded
 	}
-	r.lastRecordOffset = start
 	r.firstRecordRead = true
 	return data, true
+}
+
+// decompress decodes a record into r.decoded. What a frame says of its size is
+// believed up to a bound; beyond it memory grows with what really comes out.
+func (r *Reader) decompress(data []byte) (err error) {
+	var h zstd.Header
+	if h.Decode(data) != nil || !h.HasFCS || h.FrameContentSize <= trustedSize+trustedRatio*uint64(len(data)) {
+		r.decoded, err = r.decoder.DecodeAll(data, r.decoded[:0])
+		return err
+	}
+	if err = r.decoder.Reset(bytes.NewReader(data)); err != nil {
+		return err
+	}
+	r.decoded = r.decoded[:0]
+	for {
+		r.decoded = slices.Grow(r.decoded, BlockSize)
+		n, err := r.decoder.Read(r.decoded[len(r.decoded):cap(r.decoded)])
+		r.decoded = r.decoded[:len(r.decoded)+n]
+		switch {
+		case err == io.EOF:
+			return r.decoder.Reset(nil)
+		case err == nil && len(r.decoded) > maxRecordSize:
+			err = zstd.ErrDecoderSizeExceeded
+		}
+		if err != nil {
+			_ = r.decoder.Reset(nil)
+			return err
+		}
+	}
 }
 
 func (r *Reader) dropFragments(inFragmented bool) bool {
@@ -289,13 +336,23 @@ func (r *Reader) initCompression(payload []byte) error {
 	if len(payload) < 4 {
 		return rocksdb.Corruption("record too short")
 	}
-	t := rocksdb.CompressionType(binary.LittleEndian.Uint32(payload))
-	if t != rocksdb.ZSTD {
+	if r.decoder != nil {
+		r.decoder.Close()
+		r.decoder = nil
+	}
+	r.compressionRead, r.undecodable = true, false
+	switch t := binary.LittleEndian.Uint32(payload); t {
+	case uint32(rocksdb.NoCompression):
+		return nil
+	case uint32(rocksdb.ZSTD):
+	default:
+		r.undecodable = true
 		return rocksdb.NotSupported(fmt.Sprintf("WAL compression type %d", t))
 	}
 	var err error
-	r.decoder, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxRecordSize))
-	r.compressionRead = err == nil
+	r.decoder, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxRecordSize),
+		zstd.WithDecoderMaxWindow(maxWindowSize))
+	r.undecodable = err != nil
 	return err
 }
 
@@ -350,9 +407,13 @@ func (r *Reader) UnmarkEOF() {
 		return
 	}
 	r.eof = false
-	if r.eofOffset == 0 {
-		return
+	if r.eofOffset != 0 {
+		r.readRestOfBlock()
 	}
+}
+
+// readRestOfBlock reads on behind a partial block.
+func (r *Reader) readRestOfBlock() {
 	// Read the rest of the block behind what there is of it.
 	consumed := r.eofOffset - len(r.buffer)
 	got, err := r.file.Read(BlockSize-r.eofOffset, r.backing[r.eofOffset:], rocksdb.IOTotal, nil)
@@ -360,7 +421,9 @@ func (r *Reader) UnmarkEOF() {
 	added := len(got)
 	r.endOfBuffer += uint64(added)
 	if err != nil {
-		r.reportDrop(added, rocksdb.AsStatus(err), NoLogNumber)
+		if added > 0 {
+			r.reportDrop(added, rocksdb.AsStatus(err), NoLogNumber)
+		}
 		r.readError = true
 		return
 	}
@@ -395,6 +458,7 @@ func (r *Reader) readMore() (outcome, drop int, ok bool) {
 		return eofOutcome, 0, false
 	}
 	got, err := r.file.Read(BlockSize, r.backing, rocksdb.IOTotal, nil)
+	syncpoint.ProcessArg("LogReader::ReadMore:AfterReadFile", &err)
 	if err != nil {
 		r.buffer = nil
 		r.reportDrop(BlockSize, rocksdb.AsStatus(err), NoLogNumber)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/rocksdb-go/rocksdb/file"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
+	"github.com/rocksdb-go/rocksdb/test_util/syncpoint"
 	"github.com/rocksdb-go/rocksdb/util"
 )
 
@@ -165,7 +166,7 @@ func (w *Writer) AddCompressionTypeRecord(opts *rocksdb.IOOptions) error {
 		return err
 	}
 	var err error
-	if w.encoder, err = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithSingleSegment(false)); err != nil {
+	if w.encoder, err = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1)); err != nil {
 		return rocksdb.IOError("WAL compression", err.Error()).In(w.dest.FileName())
 	}
 	return w.maybeFlush(opts)
@@ -237,8 +238,11 @@ func (w *Writer) emit(opts *rocksdb.IOOptions, t RecordType, payload []byte) err
 		binary.LittleEndian.PutUint32(h[7:], uint32(w.opts.LogNumber))
 		crc = util.Crc32cValue(h[6:11])
 	}
-	crc = util.Crc32cExtend(crc, payload)
-	binary.LittleEndian.PutUint32(h, util.Crc32cMask(crc))
+	// Extending is faster than combining with the payload's own checksum; a file
+	// that wants that one computes it.
+	crc = util.Crc32cMask(util.Crc32cExtend(crc, payload))
+	syncpoint.ProcessArg("LogWriter::EmitPhysicalRecord:BeforeEncodeChecksum", &crc)
+	binary.LittleEndian.PutUint32(h, crc)
 	w.blockOffset += len(h) + len(payload)
 	if err := w.dest.Append(opts, h, 0); err != nil {
 		return err
