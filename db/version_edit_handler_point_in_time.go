@@ -5,10 +5,10 @@ package db
 import (
 	"slices"
 
+	"github.com/rocksdb-go/rocksdb/db/blob"
 	"github.com/rocksdb-go/rocksdb/db/blob/blobformat"
 	"github.com/rocksdb-go/rocksdb/db/version"
 	"github.com/rocksdb-go/rocksdb/db/wal"
-	"github.com/rocksdb-go/rocksdb/file"
 	"github.com/rocksdb-go/rocksdb/file/filename"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
 )
@@ -209,43 +209,17 @@ func (h *versionEditHandlerPointInTime) VerifyFile(cfd *ColumnFamilyData, fpath 
 // VerifyBlobFile looks at whether a blob file is there, complete, the family's
 // and as long as it should be.
 func (h *versionEditHandlerPointInTime) VerifyBlobFile(cfd *ColumnFamilyData, number uint64, addition *blobformat.BlobFileAddition) error {
-	path := filename.BlobFileName(cfd.IOptions().CFPaths[0].Path, number)
-	size, err := h.vs.fs.GetFileSize(path, nil)
+	ro := rocksdb.DefaultReadOptions()
+	r, err := blob.OpenBlobFileReader(cfd.IOptions(), &ro, &h.vs.fileOptions, cfd.GetID(), nil, number)
 	if err != nil {
 		return err
 	}
-	if want := blobformat.BlobLogHeaderSize + addition.GetTotalBlobBytes() + blobformat.BlobLogFooterSize; size < want {
-		return rocksdb.Corruption("File size mismatch: " + path)
-	}
-	f, err := file.CreateRandomAccessFileReader(h.vs.fs, path, &h.vs.fileOptions, &file.ReaderOptions{Clock: h.vs.clock})
-	if err != nil {
+	size := r.GetFileSize()
+	if err := r.Close(); err != nil {
 		return err
 	}
-	defer f.Close()
-	var buf [blobformat.BlobLogFooterSize]byte
-	data, err := f.Read(nil, 0, blobformat.BlobLogHeaderSize, buf[:blobformat.BlobLogHeaderSize], nil)
-	if err != nil {
-		return err
-	}
-	var header blobformat.BlobLogHeader
-	if err := header.DecodeFrom(data); err != nil {
-		return rocksdb.AsStatus(err).In(path)
-	}
-	if header.HasTTL || header.ExpirationRange != (blobformat.ExpirationRange{}) {
-		return rocksdb.Corruption("Unexpected TTL blob file").In(path)
-	}
-	if header.ColumnFamilyID != cfd.GetID() {
-		return rocksdb.Corruption("Column family ID mismatch").In(path)
-	}
-	if data, err = f.Read(nil, size-blobformat.BlobLogFooterSize, len(buf), buf[:], nil); err != nil {
-		return err
-	}
-	var footer blobformat.BlobLogFooter
-	if err := footer.DecodeFrom(data); err != nil {
-		return rocksdb.AsStatus(err).In(path)
-	}
-	if footer.ExpirationRange != (blobformat.ExpirationRange{}) {
-		return rocksdb.Corruption("Unexpected TTL blob file").In(path)
+	if size < blobformat.BlobLogHeaderSize+addition.GetTotalBlobBytes()+blobformat.BlobLogFooterSize {
+		return rocksdb.Corruption("File size mismatch: " + filename.BlobFileName(cfd.IOptions().CFPaths[0].Path, number))
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/rocksdb-go/rocksdb/db/blob"
 	"github.com/rocksdb-go/rocksdb/db/blob/blobformat"
 	"github.com/rocksdb-go/rocksdb/db/tablecache"
 	"github.com/rocksdb-go/rocksdb/db/version"
@@ -37,13 +38,7 @@ type Version struct {
 	maxFileSizeForL0MetaPin uint64 // bytes
 	versionNumber           uint64
 	// blobs reads blob files; nil where there are none to be read.
-	blobs blobSource
-}
-
-// blobSource reads blobs of a database's blob files, through caches.
-type blobSource interface {
-	GetBlob(ro *rocksdb.ReadOptions, userKey []byte, fileNumber, offset, fileSize, valueSize uint64,
-		compression rocksdb.CompressionType, value *rocksdb.PinnableSlice) (bytesRead uint64, err error)
+	blobs *blob.BlobSource
 }
 
 // newVersion makes a version without files and without a reference. A nil cfd
@@ -64,7 +59,7 @@ func newVersion(cfd *ColumnFamilyData, vset *VersionSet, mo *options.MutableCFOp
 		}
 		o.BottommostFileCompactionDelay = mo.BottommostFileCompactionDelay
 		v.maxFileSizeForL0MetaPin = options.MaxFileSizeForL0MetaPin(mo)
-		v.blobs = vset.blobs
+		v.blobs, _ = cfd.blobFileCache.(*blob.BlobSource)
 	}
 	v.storage = version.NewStorageInfo(o)
 	return v

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/rocksdb-go/rocksdb/db/blob"
 	"github.com/rocksdb-go/rocksdb/db/memtable"
 	"github.com/rocksdb-go/rocksdb/db/tablecache"
 	"github.com/rocksdb-go/rocksdb/db/version"
@@ -69,7 +70,6 @@ type VersionSet struct {
 	wals        version.WalSet
 	offpeak     options.OffpeakTimeOption
 	quarantine  FileQuarantine // may be nil
-	blobs       blobSource     // may be nil
 	unchanging  bool           // the database cannot change; constant
 	closed      bool
 	dbID        string
@@ -306,6 +306,8 @@ func (vs *VersionSet) createColumnFamily(o *rocksdb.ColumnFamilyOptions, ro *roc
 	dummy := newVersion(nil, vs, nil, 0, version.EpochNumberMustPresent)
 	dummy.Ref()
 	cfd := vs.cfs.CreateColumnFamily(edit.GetColumnFamilyName(), edit.GetColumnFamily(), dummy, o, readOnly)
+	cfd.blobFileCache = blob.NewBlobSource(cfd.IOptions(), vs.dbID, vs.dbSessionID,
+		blob.NewBlobFileCache(vs.tableCache, cfd.IOptions(), vs.fileOptions, cfd.GetID(), nil))
 	v := newVersion(cfd, vs, cfd.GetLatestMutableCFOptions(), vs.takeVersionNumber(), version.EpochNumberMustPresent)
 	v.PrepareAppend(ro, false)
 	vs.appendVersion(cfd, v)
@@ -355,9 +357,6 @@ func (vs *VersionSet) DBID() string { return vs.dbID }
 
 // SetDBID sets the id that new MANIFESTs get.
 func (vs *VersionSet) SetDBID(id string) { vs.dbID = id }
-
-// SetBlobSource sets where blob files are read through. Before use.
-func (vs *VersionSet) SetBlobSource(s blobSource) { vs.blobs = s }
 
 // Unchanging tells whether the database cannot change.
 func (vs *VersionSet) Unchanging() bool { return vs.unchanging }

@@ -265,21 +265,17 @@ func (g *goldenVersion) testIterators() {
 	}
 }
 
-// want is what a lookup gives: the value, or else not found; isBlob says that
-// it is a blob index.
-func (g *goldenVersion) want(userKey string) (value string, found, isBlob bool) {
-	i := slices.IndexFunc(g.entries, func(e dumpedEntry) bool { return e.userKey == userKey })
-	if i >= 0 && g.entries[i].t == dbformat.TypeBlobIndex {
-		return g.entries[i].value, true, true
-	}
+// want is what a lookup gives: the value, or else not found.
+func (g *goldenVersion) want(userKey string) (value string, found bool) {
 	if g.flushed {
 		value, found = g.scan[userKey]
-		return value, found, false
+		return value, found
 	}
+	i := slices.IndexFunc(g.entries, func(e dumpedEntry) bool { return e.userKey == userKey })
 	if i < 0 || g.entries[i].t != dbformat.TypeValue {
-		return "", false, false
+		return "", false
 	}
-	return g.entries[i].value, true, false
+	return g.entries[i].value, true
 }
 
 // keys are those of the database and as many beside.
@@ -302,13 +298,13 @@ func (g *goldenVersion) keys() []string {
 	return keys
 }
 
-func (g *goldenVersion) checkLookup(how, key string, got []byte, err error, gotBlob bool) bool {
-	value, found, isBlob := g.want(key)
+func (g *goldenVersion) checkLookup(how, key string, got []byte, err error) bool {
+	value, found := g.want(key)
 	switch {
 	case !found && rocksdb.IsNotFound(err):
-	case found && err == nil && string(got) == value && gotBlob == isBlob:
+	case found && err == nil && string(got) == value:
 	default:
-		g.t.Errorf("%s %x: %x, blob %t, %v; want %x, found %t, blob %t", how, key, got, gotBlob, err, value, found, isBlob)
+		g.t.Errorf("%s %x: %x, %v; want %x, found %t", how, key, got, err, value, found)
 		return false
 	}
 	return true
@@ -319,11 +315,10 @@ func (g *goldenVersion) testGet() {
 	for _, key := range g.keys() {
 		var value rocksdb.PinnableSlice
 		var covering uint64
-		var isBlob bool
 		var mc dbformat.MergeContext
-		x.Value, x.MergeContext, x.MaxCoveringTombstoneSeq, x.IsBlob, x.DoMerge = &value, &mc, &covering, &isBlob, true
+		x.Value, x.MergeContext, x.MaxCoveringTombstoneSeq, x.DoMerge = &value, &mc, &covering, true
 		err := g.v.Get(&g.ro, dbformat.NewLookupKey([]byte(key), dbformat.MaxSequenceNumber, nil), &x)
-		ok := g.checkLookup("Get", key, value.Data(), err, isBlob)
+		ok := g.checkLookup("Get", key, value.Data(), err)
 		value.Release()
 		if !ok {
 			return
@@ -346,13 +341,7 @@ func (g *goldenVersion) testMultiGet() {
 		r := ctx.GetMultiGetRange()
 		g.v.MultiGet(&g.ro, &r, nil)
 		for i, k := range batch {
-			if _, _, isBlob := g.want(k); isBlob {
-				if !rocksdb.IsNotSupported(errs[i]) {
-					g.t.Errorf("MultiGet %x: %v, want that blobs cannot be read yet", k, errs[i])
-				}
-				continue
-			}
-			ok := g.checkLookup("MultiGet", k, values[i].Data(), errs[i], false)
+			ok := g.checkLookup("MultiGet", k, values[i].Data(), errs[i])
 			values[i].Release()
 			if !ok {
 				return
