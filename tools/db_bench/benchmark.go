@@ -241,13 +241,13 @@ func (b *benchmark) runNamed(entry string) error {
 		}
 		combined.add(s)
 		if b.flags.ConfidenceIntervalOnly {
-			combined.reportWithConfidenceIntervals(b.out.out, name)
+			combined.reportWithConfidenceIntervals(b.out, name)
 		} else {
-			combined.report(b.out.out, name)
+			combined.report(b.out, name)
 		}
 	}
 	if repeat > 1 {
-		combined.reportFinal(b.out.out, name)
+		combined.reportFinal(b.out, name)
 	}
 	return nil
 }
@@ -358,7 +358,7 @@ func (b *benchmark) collect(shared *sharedState, workers []*threadState, name st
 	if err != nil && !errors.As(err, &fatal) {
 		return nil, errors.Join(err, b.closeDBs())
 	}
-	merged.print(b.out.out, name)
+	merged.print(b.out, name)
 	b.out.flush()
 	if fatal != nil {
 		b.out.errf("Fatal error during \"%s\": %s\n", name, fatal.what)

@@ -132,7 +132,7 @@ func (b *benchmark) timeSeries(t *threadState) error {
 	}
 	err := b.timeSeriesWrite(t)
 	t.stats.stop()
-	t.stats.print(b.out.out, "timeseries write")
+	t.stats.print(b.out, "timeseries write")
 	return err
 }
 

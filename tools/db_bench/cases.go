@@ -48,7 +48,7 @@ func (b *benchmark) find(name string, c *benchmarkCase) error {
 // findFill knows the benchmarks that write.
 func (b *benchmark) findFill(name string, c *benchmarkCase) bool {
 	fill := func(mode writeMode) {
-		c.method = func(t *threadState) error { return b.doWrite(t, mode) }
+		c.method = func(t *threadState) error { return b.doWrite(t, mode, b.writes) }
 	}
 	switch name {
 	case "fillseq":

@@ -300,6 +300,33 @@ func TestCombinedStats(t *testing.T) {
 	}
 }
 
+func TestStats_HistogramsInOrderOfUse(t *testing.T) {
+	f := testFlags(t, "--histogram", "--progress_reports=0")
+	env := &environment{flags: f, clock: rocksdb.DefaultSystemClock()}
+	one, two, merged := newStats(env), newStats(env), newStats(env)
+	for _, op := range []operationType{opMerge, opRead, opMerge} {
+		one.finishedOps(nil, 1, op)
+	}
+	two.finishedOps(nil, 1, opWrite)
+	two.finishedOps(nil, 1, opRead)
+	for _, s := range []*stats{one, two} {
+		s.stop()
+		merged.merge(s)
+	}
+	var b strings.Builder
+	merged.print(&b, "x")
+	got := regexp.MustCompile(`Microseconds per (\w+):\nCount: (\d)`).FindAllString(b.String(), -1)
+	want := []string{"write:\nCount: 1", "merge:\nCount: 2", "read:\nCount: 2"}
+	if len(got) != len(want) {
+		t.Fatalf("%q", got)
+	}
+	for i := range want {
+		if got[i] != "Microseconds per "+want[i] {
+			t.Errorf("%q, want %q", got[i], want[i])
+		}
+	}
+}
+
 func TestOperations_CountsAndDuration(t *testing.T) {
 	dir := t.TempDir()
 	operations := regexp.MustCompile(`(\w+) +: .* seconds (\d+) operations;.*`)

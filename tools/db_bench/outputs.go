@@ -7,13 +7,15 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"sync"
 )
 
-// outputs are the program's two streams. Lines for standard output wait in a
-// buffer, unless it is a terminal, so that the two mix in a file as upstream's
-// do; flush is called where upstream calls fflush and at exit. out is used by
-// one goroutine at a time; errf may be called by all.
+// outputs are the program's two streams; workers use them concurrently. Lines
+// for standard output wait in a buffer, unless it is a terminal, so that the two
+// mix in a file as upstream's do; flush is called where upstream calls fflush
+// and at exit.
 type outputs struct {
+	mu     sync.Mutex // held while either stream is written
 	out    *bufio.Writer
 	err    io.Writer
 	direct bool
@@ -28,16 +30,30 @@ func newOutputs(stdout, stderr io.Writer) *outputs {
 	return o
 }
 
-// printf writes to standard output.
-func (o *outputs) printf(format string, args ...any) {
-	fmt.Fprintf(o.out, format, args...)
-	if o.direct {
-		o.flush()
+// Write writes to standard output.
+func (o *outputs) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	n, err := o.out.Write(p)
+	if err == nil && o.direct {
+		err = o.out.Flush()
 	}
+	return n, err
 }
 
+// printf writes to standard output.
+func (o *outputs) printf(format string, args ...any) { fmt.Fprintf(o, format, args...) }
+
 // errf writes to standard error, at once.
-func (o *outputs) errf(format string, args ...any) { fmt.Fprintf(o.err, format, args...) }
+func (o *outputs) errf(format string, args ...any) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	fmt.Fprintf(o.err, format, args...)
+}
 
 // flush writes what waits; a failure to write output has nowhere to go.
-func (o *outputs) flush() { _ = o.out.Flush() }
+func (o *outputs) flush() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	_ = o.out.Flush()
+}

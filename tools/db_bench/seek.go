@@ -147,8 +147,7 @@ func (s *seeker) setBounds(pos int64, key []byte) {
 // writeSeqSeekSeq fills in order, then seeks to each key; only the seeks count.
 func (b *benchmark) writeSeqSeekSeq(t *threadState) error {
 	f := b.flags
-	b.writes = f.Num
-	if err := b.doWrite(t, writeSequential); err != nil {
+	if err := b.doWrite(t, writeSequential, f.Num); err != nil {
 		return err
 	}
 	t.stats.begin(t.tid)

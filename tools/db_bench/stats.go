@@ -57,6 +57,7 @@ type stats struct {
 	lastOpFinish     uint64
 	lastReportFinish uint64
 	hist             [numOperationTypes]*monitoring.HistogramImpl
+	histOrder        []operationType // kinds in hist, in the order of printing
 	message          string
 	excludeFromMerge bool
 	reporter         *reporterAgent // not owned
@@ -87,7 +88,7 @@ func (s *stats) begin(id int) {
 	if !f.ProgressReports {
 		s.nextReport = math.MaxInt64
 	}
-	s.hist = [numOperationTypes]*monitoring.HistogramImpl{}
+	s.hist, s.histOrder = [numOperationTypes]*monitoring.HistogramImpl{}, nil
 	s.done, s.lastReportDone, s.bytes, s.seconds = 0, 0, 0, 0
 	s.start = s.env.clock.NowMicros()
 	s.sineInterval, s.finish, s.lastReportFinish = s.start, s.start, s.start
@@ -101,13 +102,11 @@ func (s *stats) merge(o *stats) {
 	if o.excludeFromMerge {
 		return
 	}
-	for op, h := range o.hist {
-		switch {
-		case h == nil:
-		case s.hist[op] == nil:
-			s.hist[op] = h
-		default:
-			s.hist[op].Merge(h)
+	for _, op := range o.histOrder {
+		if s.hist[op] == nil {
+			s.addHistogram(op, o.hist[op])
+		} else {
+			s.hist[op].Merge(o.hist[op])
 		}
 	}
 	s.done += o.done
@@ -118,6 +117,13 @@ func (s *stats) merge(o *stats) {
 	if s.message == "" {
 		s.message = o.message
 	}
+}
+
+// addHistogram puts a new kind first, as upstream's hash map has it: a single
+// worker's kinds are printed, after the merge, in the order of their first use.
+func (s *stats) addHistogram(op operationType, h *monitoring.HistogramImpl) {
+	s.hist[op] = h
+	s.histOrder = append([]operationType{op}, s.histOrder...)
 }
 
 func (s *stats) stop() {
@@ -167,7 +173,7 @@ func (s *stats) measure(n int64, op operationType) {
 	h := s.hist[op]
 	if h == nil {
 		h = monitoring.NewHistogramImpl()
-		s.hist[op] = h
+		s.addHistogram(op, h)
 	}
 	h.Add(micros)
 	if micros >= f.SlowUsecs && f.StatsInterval == 0 {
@@ -234,10 +240,8 @@ func (s *stats) print(w io.Writer, name string) {
 	}
 	fmt.Fprintf(w, "%-12s : %11.3f micros/op %d ops/sec %.3f seconds %d operations;%s\n",
 		name, s.seconds*1e6/float64(s.done), toInt64(float64(s.done)/elapsed), elapsed, s.done, extra)
-	for op, h := range s.hist {
-		if h != nil {
-			fmt.Fprintf(w, "Microseconds per %s:\n%s\n", operationTypeString[op], h.ToString())
-		}
+	for _, op := range s.histOrder {
+		fmt.Fprintf(w, "Microseconds per %s:\n%s\n", operationTypeString[op], s.hist[op].ToString())
 	}
 }
 

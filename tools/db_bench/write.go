@@ -61,10 +61,14 @@ func (o *overwriter) draw(gen *keyGenerator) (uint64, bool) {
 	return n, ok
 }
 
-func (b *benchmark) doWrite(t *threadState, mode writeMode) error {
+// doWrite writes so many entries to each database; 0 means --num.
+func (b *benchmark) doWrite(t *threadState, mode writeMode, writes int64) error {
 	w, err := b.newWriter(t, mode)
 	if err != nil {
 		return err
+	}
+	if w.numOps = writes; writes == 0 {
+		w.numOps = b.num
 	}
 	if err := w.run(); err != nil {
 		return err
@@ -84,10 +88,7 @@ func (b *benchmark) doWrite(t *threadState, mode writeMode) error {
 
 func (b *benchmark) newWriter(t *threadState, mode writeMode) (*writer, error) {
 	f := b.flags
-	w := &writer{b: b, t: t, mode: mode, numOps: b.writes, batch: newWriteBatch()}
-	if w.numOps == 0 {
-		w.numOps = b.num
-	}
+	w := &writer{b: b, t: t, mode: mode, batch: newWriteBatch()}
 	w.keyGens = make([]*keyGenerator, max(1, len(b.multiDBs)))
 	w.numPerKeyGen = uint64(b.num + f.MaxNumRangeTombstones)
 	for i := range w.keyGens {
