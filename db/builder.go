@@ -354,6 +354,7 @@ func (b *tableBuild) finish(it *compaction.CompactionIterator) error {
 		return err
 	}
 	if b.Stats != nil {
+		b.Stats.BytesWrittenPreComp = b.builder.PreCompressionSize()
 		b.Stats.CPUMicros += b.builder.GetWorkerCPUMicros()
 	}
 	b.Meta.FD.FileSize = b.builder.FileSize()

@@ -51,6 +51,8 @@ type Config struct {
 	DBID, SessionID string
 	Priority        rocksdb.IOPriority
 	Env             rocksdb.Env
+	// BottomPool says that the job runs in the bottom-priority pool.
+	BottomPool bool
 	// ReserveThreads asks for up to n more goroutines at the expense of other
 	// compactions and gives how many there are; ReleaseThreads gives them back.
 	// Optional, both or none; called with the mutex held.
@@ -88,7 +90,6 @@ type jobStats struct {
 	numFilteredInputFilesInOutputLevel     int
 	bytesSkippedNonOutputLevels            uint64
 	bytesSkippedOutputLevel                uint64
-	bytesWrittenPreComp                    uint64
 }
 
 // NewCompactionJob makes a job. The database's mutex is held.
@@ -309,7 +310,11 @@ func (j *CompactionJob) Install(runErr error, released func(error)) error {
 	if err == nil {
 		err = j.status
 	}
-	j.CFD.InternalStats().AddCompactionStats(j.c.OutputLevel(), &j.stats.CompactionStats)
+	pool := rocksdb.LowPriority
+	if j.BottomPool {
+		pool = rocksdb.BottomPriority
+	}
+	j.CFD.InternalStats().AddCompactionStats(j.c.OutputLevel(), pool, &j.stats.CompactionStats)
 	if err == nil {
 		err = j.installCompactionResults(released)
 	}

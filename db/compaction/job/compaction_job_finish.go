@@ -118,7 +118,7 @@ func (j *CompactionJob) aggregateStats() {
 	for _, s := range j.parts {
 		o := &s.outputs.stats
 		j.stats.BytesWritten += o.bytesWritten
-		j.stats.bytesWrittenPreComp += o.bytesWrittenPreComp
+		j.stats.BytesWrittenPreComp += o.bytesWrittenPreComp
 		j.stats.NumOutputRecords += o.numOutputRecords
 		j.stats.NumOutputFiles += o.numOutputFiles
 		files := j.jobStats.NumInputFiles

@@ -213,7 +213,7 @@ func (j *CompactionJob) makeInputIterator(s *subcompactionState, ro *rocksdb.Rea
 			children = append(children, table.CompactionChild{Point: it, Tombstones: tombstones})
 		}
 	}
-	return table.NewCompactionMergingIterator(j.icmp, children, nil)
+	return table.NewCompactionMergingIterator(j.icmp, children, j.CFD.InternalStats().RunningCompactionSortedRuns())
 }
 
 // boundariesOf gives the atomic unit of each file that is read, when some of
