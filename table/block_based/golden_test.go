@@ -57,22 +57,29 @@ func internalComparator(name string) *dbformat.InternalKeyComparator {
 func openFile(t testing.TB, name string, bbto *rocksdb.BlockBasedTableOptions, icmp *dbformat.InternalKeyComparator,
 	adjust func(*table.TableReaderOptions)) (*blockbased.BlockBasedTable, error) {
 	t.Helper()
+	return openWithFactory(t, blockbased.NewBlockBasedTableFactory(bbto), name, icmp, adjust)
+}
+
+func openWithFactory(t testing.TB, f *blockbased.BlockBasedTableFactory, name string, icmp *dbformat.InternalKeyComparator,
+	adjust func(*table.TableReaderOptions)) (*blockbased.BlockBasedTable, error) {
+	t.Helper()
 	st, err := os.Stat(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := file.CreateRandomAccessFileReader(env.DefaultFileSystem(), name, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	db, cf := rocksdb.DefaultDBOptions(), rocksdb.DefaultColumnFamilyOptions()
 	io := options.NewImmutableOptions(&db, &cf)
 	o := table.DefaultTableReaderOptions(&io, icmp)
+	o.FileOptions = rocksdb.DefaultFileOptions()
 	if adjust != nil {
 		adjust(&o)
 	}
+	r, err := file.CreateRandomAccessFileReader(env.DefaultFileSystem(), name, &o.FileOptions, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
 	ro := rocksdb.DefaultReadOptions()
-	tr, err := blockbased.NewBlockBasedTableFactory(bbto).NewTableReader(&ro, &o, r, uint64(st.Size()), true)
+	tr, err := f.NewTableReader(&ro, &o, r, uint64(st.Size()), true)
 	if err != nil {
 		return nil, err
 	}
