@@ -1,6 +1,6 @@
 // Port of util/compression.{h,cc}: names and what is supported. The algorithms
-// are in files of their own, the manager in manager.go. Differs: bzip2 can be
-// read, not written; XPRESS is not supported, as on upstream's Linux.
+// are in files of their own, the manager in manager.go. Differs:
+// XPRESS is not supported, as on upstream's Linux.
 
 package compression
 
@@ -82,7 +82,7 @@ func b2i(b bool) int {
 func CompressionTypeSupported(t rocksdb.CompressionType) bool {
 	switch t {
 	case rocksdb.NoCompression, rocksdb.SnappyCompression, rocksdb.ZlibCompression,
-		rocksdb.LZ4Compression, rocksdb.LZ4HCCompression, rocksdb.ZSTD:
+		rocksdb.BZip2Compression, rocksdb.LZ4Compression, rocksdb.LZ4HCCompression, rocksdb.ZSTD:
 		return true
 	}
 	return false

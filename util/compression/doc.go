@@ -1,7 +1,7 @@
 // No upstream twin: package documentation.
 
 // Package compression holds the built-in compression of blocks: Snappy, zlib
-// (raw deflate), bzip2 (reading), LZ4, LZ4HC and ZSTD, with dictionaries where
+// (raw deflate), bzip2, LZ4, LZ4HC and ZSTD, with dictionaries where
 // the algorithms have them, and the streaming compression of the log.
 //
 // Main types: the built-in rocksdb.CompressionManager ("BuiltinV2"), of which

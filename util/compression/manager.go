@@ -204,6 +204,8 @@ func (builtinManager) GetCompressor(opts *rocksdb.CompressionOptions, t rocksdb.
 		return newSnappyCompressor(opts, nil)
 	case rocksdb.ZlibCompression:
 		return newZlibCompressor(opts, nil)
+	case rocksdb.BZip2Compression:
+		return newBZip2Compressor(opts, nil)
 	case rocksdb.LZ4Compression, rocksdb.LZ4HCCompression:
 		hc := opts.Level >= 1
 		if opts.Level == rocksdb.DefaultCompressionLevel {
@@ -233,7 +235,7 @@ func (builtinManager) GetDecompressorForTypes(types []rocksdb.CompressionType) r
 // makes it longer, as blob files do; c is a built-in compressor.
 func LegacyForceBuiltinCompression(c rocksdb.Compressor, area any, dst, src []byte) ([]byte, error) {
 	// Snappy is the worst case by factor (19/16 is enough), bzip2 by addition.
-	bound := (19*len(src))>>4 + 604
+	bound := (19*len(src))>>4 + 4096
 	start := len(dst)
 	if cap(dst)-start < bound {
 		grown := make([]byte, start, start+bound)
