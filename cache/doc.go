@@ -5,9 +5,10 @@
 // Main types: LRUCache (shards of a hash table and an LRU list with three
 // priority pools), LRUHandle (an entry; the concrete rocksdb.CacheHandle),
 // CacheKey and OffsetableCacheKey (16-byte keys of blocks),
+// HyperClockCache (the same without locks, for blocks only; ClockHandle),
 // ConcurrentCacheReservationManager.
 //
-// Invariants of a shard, all under its mutex:
+// Invariants of an LRUCache's shard, all under its mutex:
 //   - An entry is in the LRU list exactly when it is in the table and has no
 //     reference from outside.
 //   - usage is the charge of the entries in the table and of those that were
@@ -15,10 +16,14 @@
 //   - Deleters run outside the mutex, after the entry left the table, so that
 //     they may use the cache themselves.
 //
+// Invariants of a HyperClockCache's slot: see clockMeta. Its entries never move,
+// and displacements of a slot count those whose probing passed over it, so that
+// looking up may stop at 0.
+//
 // Locks: the configuration mutex of a cache comes before its shards' mutexes;
 // one shard's mutex is held at a time.
 //
-// Callers on hot paths hold the concrete *LRUCache and use LookupKey,
+// Callers on hot paths hold the concrete cache and use LookupKey,
 // InsertKey and ReleaseHandle: they take keys by value, so that nothing
 // escapes to the heap.
 //
