@@ -4,18 +4,15 @@
 GO ?= go
 export CGO_ENABLED = 0
 TAGS = invariants,syncpoint
-TOOLS = db_bench ldb sst_dump
+TOOLS = db_bench ldb sst_dump db_stress
 
-.PHONY: all check bench test race lint vet staticcheck generate clean $(TOOLS) db_stress
+.PHONY: all check bench test race lint vet staticcheck generate clean $(TOOLS)
 
-all: $(TOOLS) db_stress
+all: $(TOOLS)
 
 # The tools, at the root and git-ignored.
 $(TOOLS):
 	$(GO) build -o $@ ./tools/$@
-
-db_stress:
-	$(GO) build -o $@ ./db_stress
 
 # Builds db_bench and runs the six usual benchmarks at NUM keys on a database in
 # a temporary directory; prints db_bench's own lines.
@@ -49,4 +46,4 @@ generate:
 	$(GO) generate ./...
 
 clean:
-	rm -f $(TOOLS) db_stress
+	rm -f $(TOOLS)

@@ -1,0 +1,423 @@
+// Port of tools/ldb_cmd.cc: the commands about a database as a whole.
+
+package tools
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/rocksdb-go/rocksdb/cache"
+	"github.com/rocksdb-go/rocksdb/db"
+	"github.com/rocksdb-go/rocksdb/db/dbformat"
+	"github.com/rocksdb-go/rocksdb/db/writethread"
+	"github.com/rocksdb-go/rocksdb/file/filename"
+	"github.com/rocksdb-go/rocksdb/include/rocksdb"
+	"github.com/rocksdb-go/rocksdb/options"
+)
+
+// manifestDumpLevels is how many levels a dump allows for.
+const manifestDumpLevels = 64
+
+// oneName reads the only parameter as a name.
+func oneName(message string) func(*LDBCommand) {
+	return func(c *LDBCommand) {
+		if len(c.params) != 1 {
+			c.fail(message)
+			return
+		}
+		c.args.name = c.params[0]
+	}
+}
+
+func (c *LDBCommand) initPath() {
+	c.args.path = c.optionMap["path"]
+	if c.isFlag("path") {
+		c.fail("--path: missing pathname")
+	}
+}
+
+func (c *LDBCommand) doCompact() {
+	o := rocksdb.DefaultCompactRangeOptions()
+	o.BottommostLevelCompaction = rocksdb.BottommostLevelCompactionForceOptimized
+	if err := c.db.CompactRange(&o, c.family(), c.args.from, c.args.to); err != nil {
+		c.failErr("Compaction failed: ", err)
+	}
+}
+
+func (c *LDBCommand) doLoad() {
+	wo := rocksdb.DefaultWriteOptions()
+	wo.DisableWAL = c.isFlag("disable_wal")
+	bad := 0
+	in := bufio.NewReader(c.tool.Stdin)
+	for {
+		line, err := in.ReadString('\n')
+		if err != nil && err != io.EOF {
+			c.failErr("Load failed: ", err)
+			return
+		}
+		if line == "" {
+			break
+		}
+		line = strings.TrimSuffix(line, "\n")
+		if key, value, ok := c.parseKeyValue(line); ok {
+			if c.state == execFailed {
+				return
+			}
+			if err := c.db.Put(&wo, c.family(), key, value); err != nil {
+				c.failErr("Load failed: ", err)
+				return
+			}
+		} else if !strings.HasPrefix(line, "Keys in range:") && !strings.HasPrefix(line, "Created bg thread 0x") {
+			bad++
+		}
+	}
+	if bad > 0 {
+		c.printf("Warning: %d bad lines ignored.\n", bad)
+	}
+	if c.isFlag("compact") {
+		o := rocksdb.DefaultCompactRangeOptions()
+		if err := c.db.CompactRange(&o, c.family(), nil, nil); err != nil {
+			c.failErr("Compaction failed: ", err)
+		}
+	}
+}
+
+// findManifest gives the path of the only MANIFEST of the database.
+func (c *LDBCommand) findManifest() string {
+	none := rocksdb.DefaultIOOptions()
+	names, err := c.fs().GetChildren(c.dbPath, &none)
+	if err != nil {
+		c.fail(err.Error() + ": Failed to list the content of " + c.dbPath)
+		return ""
+	}
+	found := ""
+	for _, name := range names {
+		if p, ok := filename.ParseFileName(name, ""); ok && p.Type == rocksdb.DescriptorFile {
+			if found != "" {
+				c.fail("Multiple MANIFEST files found; use --path to select one")
+				return ""
+			}
+			found = name
+		}
+	}
+	if found == "" {
+		c.fail("No MANIFEST found in " + c.dbPath)
+		return ""
+	}
+	return strings.TrimSuffix(c.dbPath, "/") + "/" + found
+}
+
+func (c *LDBCommand) doManifestDump() {
+	c.prepareOptions()
+	if c.state == execFailed {
+		return
+	}
+	path := c.args.path
+	if path == "" {
+		if path = c.findManifest(); path == "" {
+			return
+		}
+	}
+	verbose := c.isFlag("verbose")
+	if verbose {
+		c.printf("Processing Manifest file %s\n", path)
+	}
+	c.dumpManifest(path, verbose, c.isFlag("json"))
+	if verbose {
+		c.printf("Processing Manifest file %s done\n", path)
+	}
+}
+
+// versionSet makes an empty set for reading.
+func (c *LDBCommand) versionSet(dbname string) *db.VersionSet {
+	o := c.options.DBOptions
+	o.Env = c.env()
+	o.DBPaths = []rocksdb.DBPath{{Path: dbname}}
+	imm, mut := options.NewImmutableDBOptions(&o), options.NewMutableDBOptions(&o)
+	return db.NewVersionSet(&db.VersionSetOptions{DBName: dbname, DBOptions: &imm, MutableDBOptions: &mut,
+		FileOptions: rocksdb.DefaultFileOptions(), TableCache: cache.NewLRUCacheOfCapacity(1000),
+		WriteController: writethread.NewWriteController(1 << 20), Unchanging: true})
+}
+
+// dumpManifest prints a MANIFEST. A MANIFEST that cannot be read is told of on
+// the error stream, and is no failure of the command, as upstream has it.
+func (c *LDBCommand) dumpManifest(path string, verbose, json bool) {
+	defaults := c.options.ColumnFamilyOptions
+	defaults.NumLevels = manifestDumpLevels
+	vs := c.versionSet("dummy")
+	defer vs.Destroy()
+	if err := vs.DumpManifest(c.out, path, &defaults, c.columnFamilies, db.DumpManifestOptions{Verbose: verbose, Hex: c.keyHex, JSON: json}); err != nil {
+		c.warnf("Error in processing file %s %v\n", path, err)
+	}
+}
+
+func (c *LDBCommand) doFileChecksumDump() {
+	c.prepareOptions()
+	if c.state == execFailed {
+		return
+	}
+	path := c.args.path
+	var err error
+	if path == "" {
+		path, _, err = db.GetCurrentManifestPath(c.dbPath, c.fs(), false)
+	}
+	hex := c.isFlag("hex")
+	if err == nil {
+		err = db.GetFileChecksumsFromManifest(path, c.fs(), 0, func(number uint64, checksum, funcName string) error {
+			if hex {
+				checksum = stringToHex([]byte(checksum))
+			}
+			c.printf("%d, %s, %s\n", number, funcName, checksum)
+			return nil
+		})
+	}
+	if err != nil {
+		c.failErr("", err)
+		return
+	}
+	c.printf("Print SST file checksum information finished \n")
+}
+
+func (c *LDBCommand) doGetProperty() {
+	name := c.args.name
+	if d, ok := any(c.db).(mapPropertyGetter); ok {
+		if m, ok := d.GetMapProperty(c.family(), name); ok {
+			if len(m) == 0 {
+				c.printf("%s: <empty map>\n", name)
+			}
+			for _, key := range slices.Sorted(maps.Keys(m)) {
+				c.printf("%s.%s: %s\n", name, key, m[key])
+			}
+			return
+		}
+	}
+	if value, ok := c.db.GetProperty(c.family(), name); ok {
+		c.printf("%s: %s\n", name, value)
+		return
+	}
+	c.fail("failed to get property: " + name)
+}
+
+type mapPropertyGetter interface {
+	GetMapProperty(cf rocksdb.ColumnFamilyHandle, name string) (map[string]string, bool)
+}
+
+func (c *LDBCommand) doListColumnFamilies() {
+	c.prepareOptions()
+	if c.state == execFailed {
+		return
+	}
+	names, err := db.ListColumnFamilies(c.dbPath, c.fs())
+	if err != nil {
+		c.warnf("Error in processing db %s %v\n", c.dbPath, err)
+		return
+	}
+	c.printf("Column families in %s: \n{%s}\n", c.dbPath, strings.Join(names, ", "))
+}
+
+func (c *LDBCommand) doCreateColumnFamily() {
+	h, err := c.db.CreateColumnFamily(&c.options.ColumnFamilyOptions, c.args.name)
+	if h != nil {
+		c.handles = append(c.handles, h)
+	}
+	if err != nil {
+		c.failErr("Fail to create new column family: ", err)
+		return
+	}
+	c.printf("OK\n")
+}
+
+func (c *LDBCommand) doDropColumnFamily() {
+	h := c.cfHandles[c.args.name]
+	if h == nil {
+		c.fail("Column family: " + c.args.name + " doesn't exist in db.")
+		return
+	}
+	if err := c.db.DropColumnFamily(h); err != nil {
+		c.failErr("Fail to drop column family: ", err)
+		return
+	}
+	c.printf("OK\n")
+}
+
+func (c *LDBCommand) initApproxSize() {
+	c.initRange()
+	for _, name := range []string{"from", "to"} {
+		if _, ok := c.optionMap[name]; !ok {
+			c.fail(name + " must be specified for approxsize command")
+			return
+		}
+	}
+}
+
+// doApproxSize prints the size of the tables' part of a range.
+func (c *LDBCommand) doApproxSize() {
+	sv := c.family().CFD().GetReferencedSuperVersion()
+	defer sv.Release()
+	ro := rocksdb.DefaultReadOptions()
+	internal := func(key []byte) []byte {
+		for range c.family().GetComparator().TimestampSize() {
+			key = append(slices.Clip(key), 0xff)
+		}
+		return dbformat.AppendInternalKey(nil, key, dbformat.MaxSequenceNumber, dbformat.ValueTypeForSeek)
+	}
+	size := c.db.Versions().ApproximateSize(&ro, sv.Current, internal(c.args.from), internal(c.args.to), 0, -1, -1,
+		rocksdb.CallerUserApproximateSize)
+	c.printf("%d\n", size)
+}
+
+func (c *LDBCommand) doCheckConsistency() {
+	c.options.ParanoidChecks = true
+	c.options.NumLevels = manifestDumpLevels
+	c.openDB()
+	if c.state != execFailed {
+		c.printf("OK\n")
+	}
+}
+
+// liveFile is a row of list_live_files_metadata.
+type liveFile struct {
+	path   string
+	level  int // -1 for a blob file
+	family string
+}
+
+func (f liveFile) compare(g liveFile) int {
+	return cmp.Or(strings.Compare(f.path, g.path), cmp.Compare(f.level, g.level), strings.Compare(f.family, g.family))
+}
+
+func (c *LDBCommand) doListLiveFilesMetadata() {
+	var all []liveFile
+	sorted := c.isFlag("sort_by_filename")
+	for _, h := range c.handles {
+		sv := h.CFD().GetReferencedSuperVersion()
+		m := sv.Current.GetColumnFamilyMetaData(nil)
+		sv.Release()
+		if !sorted {
+			c.printf("===== Column Family: %s =====\nLive SST Files:\n", m.Name)
+		}
+		for _, l := range m.Levels {
+			if !sorted {
+				c.printf("---------- level %d ----------\n", l.Level)
+			}
+			for _, f := range l.Files {
+				path := filename.NormalizePath(f.DBPath + "/" + f.Name)
+				all = append(all, liveFile{path, l.Level, m.Name})
+				if !sorted {
+					c.printf("%s\n", path)
+				}
+			}
+		}
+		if !sorted {
+			c.printf("Live Blob Files:\n")
+		}
+		for _, f := range m.BlobFiles {
+			path := filename.NormalizePath(f.BlobFilePath + "/" + f.BlobFileName)
+			all = append(all, liveFile{path, -1, m.Name})
+			if !sorted {
+				c.printf("%s\n", path)
+			}
+		}
+	}
+	if sorted {
+		c.printf("Live SST and Blob Files:\n")
+		slices.SortFunc(all, liveFile.compare)
+		for _, f := range all {
+			level := ""
+			if f.level >= 0 {
+				level = fmt.Sprintf(" : level %d", f.level)
+			}
+			c.printf("%s%s, column family '%s'\n", f.path, level, f.family)
+		}
+	}
+	c.printf("------------------------------\n")
+}
+
+func (c *LDBCommand) initListFileRangeDeletes() {
+	c.args.maxKeys = c.maxKeys(defaultRangeDeletes)
+}
+
+// defaultRangeDeletes is how many tombstones are listed without --max_keys.
+const defaultRangeDeletes = 1000
+
+func (c *LDBCommand) doListFileRangeDeletes() {
+	sv := c.family().CFD().GetReferencedSuperVersion()
+	defer sv.Release()
+	text, err := sv.Current.TablesRangeTombstoneSummary(c.args.maxKeys)
+	if err != nil {
+		// Differs: upstream says nothing.
+		c.failErr("", err)
+		return
+	}
+	c.printf("%s\n", text)
+}
+
+func (c *LDBCommand) levelCounts() string {
+	var counts []string
+	for i := range c.family().CFD().NumberLevels() {
+		n, _ := c.db.GetProperty(c.family(), fmt.Sprintf("rocksdb.num-files-at-level%d", i))
+		counts = append(counts, n)
+	}
+	return strings.Join(counts, ",")
+}
+
+func (c *LDBCommand) initChangeCompactionStyle() {
+	style := func(name, which string) (rocksdb.CompactionStyle, bool) {
+		v, ok := c.intOption(name)
+		if !ok || v != int(rocksdb.CompactionStyleLevel) && v != int(rocksdb.CompactionStyleUniversal) {
+			c.fail("Use --" + name + " to specify " + which + " compaction style. Check ldb help for proper compaction style value.\n")
+			return 0, false
+		}
+		return rocksdb.CompactionStyle(v), true
+	}
+	from, ok := style("old_compaction_style", "old")
+	if !ok {
+		return
+	}
+	to, ok := style("new_compaction_style", "new")
+	switch {
+	case !ok:
+	case from == to:
+		c.fail("Old compaction style is the same as new compaction style. Nothing to do.\n")
+	case from == rocksdb.CompactionStyleUniversal:
+		c.fail("Convert from universal compaction to level compaction. Nothing to do.\n")
+	}
+}
+
+// overrideOneFile lets all data go to one file of level 0.
+func overrideOneFile(_ *LDBCommand, o *rocksdb.ColumnFamilyOptions) {
+	o.DisableAutoCompactions = true
+	o.TargetFileSizeBase = math.MaxInt32
+	o.TargetFileSizeMultiplier = 1
+	o.MaxBytesForLevelBase = math.MaxInt32
+	o.MaxBytesForLevelMultiplier = 1
+}
+
+func (c *LDBCommand) doChangeCompactionStyle() {
+	c.printf("files per level before compaction: %s\n", c.levelCounts())
+	o := rocksdb.DefaultCompactRangeOptions()
+	o.ChangeLevel = true
+	o.TargetLevel = 0
+	if err := c.db.CompactRange(&o, c.family(), nil, nil); err != nil {
+		c.failErr("Compaction failed: ", err)
+		return
+	}
+	counts := c.levelCounts()
+	for i, n := range strings.Split(counts, ",") {
+		switch {
+		case i == 0 && n != "1":
+			c.fail("Number of db files at level 0 after compaction is " + n + ", not 1.\n")
+			return
+		case i > 0 && n != "0":
+			c.fail(fmt.Sprintf("Number of db files at level %d after compaction is %s, not 0.\n", i, n))
+			return
+		}
+	}
+	c.printf("files per level after compaction: %s\n", counts)
+}

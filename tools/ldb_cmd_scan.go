@@ -1,0 +1,319 @@
+// Port of tools/ldb_cmd.cc: scan, dump, idump.
+
+package tools
+
+import (
+	"bytes"
+	"strconv"
+
+	"github.com/rocksdb-go/rocksdb/db/blob/blobformat"
+	dbimpl "github.com/rocksdb-go/rocksdb/db/db_impl"
+	"github.com/rocksdb-go/rocksdb/db/dbformat"
+	"github.com/rocksdb-go/rocksdb/db/wide"
+	"github.com/rocksdb-go/rocksdb/file/filename"
+	"github.com/rocksdb-go/rocksdb/include/rocksdb"
+	"github.com/rocksdb-go/rocksdb/monitoring"
+	"github.com/rocksdb-go/rocksdb/util"
+	"github.com/rocksdb-go/rocksdb/utilities"
+)
+
+// unboundedKeys is --max_keys when it is not given.
+const unboundedKeys = -1
+
+func (c *LDBCommand) initRange() {
+	c.args.from, c.args.to = c.rangeArg("from", c.keyHex), c.rangeArg("to", c.keyHex)
+}
+
+func (c *LDBCommand) initScan() {
+	c.initRange()
+	c.args.maxKeys = c.maxKeys(unboundedKeys)
+}
+
+// initIDump differs from initScan in that bounds are text unless
+// --input_key_hex is there.
+func (c *LDBCommand) initIDump() {
+	hex := c.isFlag("input_key_hex")
+	c.args.from, c.args.to = c.rangeArg("from", hex), c.rangeArg("to", hex)
+	c.args.maxKeys = unboundedKeys
+	if v, ok := c.intOption("max_keys"); ok {
+		c.args.maxKeys = v
+	}
+}
+
+// timestampOf is the timestamp the iterator stands on, nil where keys have none.
+func timestampOf(it *dbimpl.Iterator, ucmp rocksdb.Comparator) []byte {
+	if ucmp.TimestampSize() == 0 {
+		return nil
+	}
+	return it.Timestamp()
+}
+
+func seekFrom(it *dbimpl.Iterator, from []byte) {
+	if from != nil {
+		it.Seek(from)
+	} else {
+		it.SeekToFirst()
+	}
+}
+
+func (c *LDBCommand) closeIterator(it *dbimpl.Iterator) {
+	if err := it.Close(); err != nil && c.state != execFailed {
+		c.failErr("", err)
+	}
+}
+
+func (c *LDBCommand) doScan() {
+	ro, err := c.readOptions(c.family())
+	if err != nil {
+		c.failErr("Scan failed: ", err)
+		return
+	}
+	ro.TotalOrderSeek = true
+	noValue, writeTime := c.isFlag("no_value"), c.isFlag("get_write_unix_time")
+	ucmp := c.family().GetComparator()
+	it := c.db.NewIterator(&ro, c.family())
+	defer c.closeIterator(it)
+	seekFrom(it, c.args.from)
+	for n := 0; it.Valid() && (c.args.to == nil || bytes.Compare(it.Key(), c.args.to) < 0); it.Next() {
+		if noValue {
+			c.printKey(it.Key())
+		} else {
+			c.printf("%s\n", c.entryText(it.Key(), timestampOf(it, ucmp), it.Value(), nil, ucmp))
+		}
+		if writeTime {
+			c.printWriteTime(it)
+		}
+		if n++; c.args.maxKeys >= 0 && n >= c.args.maxKeys {
+			break
+		}
+	}
+	if err := it.Status(); err != nil {
+		c.failErr("", err)
+	}
+}
+
+func (c *LDBCommand) printKey(key []byte) {
+	switch f := c.tool.LDBOptions.KeyFormatter; {
+	case c.keyHex:
+		c.printf("%s\n", stringToHex(key))
+	case f != nil:
+		c.printf("%s\n", f.Format(key))
+	default:
+		c.printf("%s\n", key)
+	}
+}
+
+func (c *LDBCommand) printWriteTime(it *dbimpl.Iterator) {
+	text, err := it.GetProperty("rocksdb.iterator.write-time")
+	var t uint64
+	if err == nil {
+		t, err = util.DecodeU64Ts([]byte(text))
+	}
+	if err != nil {
+		c.printf("  Failed to get write unix time: %v\n", err)
+		return
+	}
+	c.printf("  write unix time: %d\n", t)
+}
+
+// prefixCounter prints, for each run of keys with one prefix, how many there
+// are and their size.
+type prefixCounter struct {
+	c           *LDBCommand
+	prefix      string
+	any         bool
+	count, size uint64
+}
+
+// delimiter is --count_delim's, if it is there.
+func (c *LDBCommand) delimiter() (d byte, ok bool) {
+	if text, ok := c.optionMap["count_delim"]; ok {
+		return text[0], true
+	}
+	return '.', c.isFlag("count_delim")
+}
+
+func (p *prefixCounter) add(prefix string, size int) {
+	// Upstream takes an empty prefix for the absence of one.
+	if p.prefix != "" && p.prefix != prefix {
+		p.print()
+		p.count, p.size = 0, 0
+	}
+	p.prefix = prefix
+	p.count++
+	p.size += uint64(size)
+}
+
+func (p *prefixCounter) print() {
+	p.c.printf("%s => count:%d\tsize:%d\n", p.prefix, p.count, p.size)
+}
+
+// cutAny is s up to the first of the bytes in stops.
+func cutAny(s []byte, stops ...byte) []byte {
+	for i, b := range s {
+		if bytes.IndexByte(stops, b) >= 0 {
+			return s[:i]
+		}
+	}
+	return s
+}
+
+func (c *LDBCommand) printStats() {
+	if c.isFlag("stats") {
+		if text, ok := c.db.GetProperty(c.family(), "rocksdb.stats"); ok {
+			c.printf("%s\n", text)
+		}
+	}
+}
+
+func (c *LDBCommand) initDump() {
+	c.initScan()
+	c.args.path = c.optionMap["path"]
+	if c.dbPath == "" {
+		c.dbPath = c.args.path
+	}
+}
+
+// doDump prints a database's entries or, where --path names a file, what is in
+// that.
+func (c *LDBCommand) doDump() {
+	if c.db != nil {
+		c.dumpDB()
+		return
+	}
+	if c.args.path == "" {
+		return // opening failed, and said so
+	}
+	c.state, c.message = execSucceeded, ""
+	p, ok := filename.ParseFileName(baseName(c.args.path), "")
+	if !ok {
+		c.fail("Can't parse file type: " + c.args.path)
+		return
+	}
+	switch p.Type {
+	case rocksdb.WalFile:
+		c.dumpWALFiles(c.args.path, walDump{header: true, values: true, writeCommitted: true})
+	case rocksdb.DescriptorFile:
+		c.dumpManifest(c.args.path, false, false)
+	case rocksdb.TableFile, rocksdb.BlobFile:
+		c.failErr("", rocksdb.NotSupported("dump of a file of this type", c.args.path))
+	default:
+		c.fail("File type not supported: " + c.args.path)
+	}
+}
+
+func (c *LDBCommand) dumpDB() {
+	c.printStats()
+	ro := rocksdb.DefaultReadOptions()
+	ucmp := c.family().GetComparator()
+	if n := ucmp.TimestampSize(); n > 0 {
+		ro.Timestamp = bytes.Repeat([]byte{0xff}, n)
+	}
+	ro.TotalOrderSeek = true
+	it := c.db.NewIterator(&ro, c.family())
+	defer c.closeIterator(it)
+	seekFrom(it, c.args.from)
+	countOnly := c.isFlag("count_only")
+	stop, countPrefixes := c.delimiter()
+	prefixes := prefixCounter{c: c}
+	var sizes monitoring.HistogramImpl
+	sizes.Clear()
+	var count uint64
+	for max := c.args.maxKeys; it.Valid() && max != 0; it.Next() {
+		if c.args.to != nil && ucmp.Compare(it.Key(), c.args.to) >= 0 {
+			break
+		}
+		if max > 0 {
+			max--
+		}
+		count++
+		if countPrefixes {
+			prefixes.add(string(cutAny(it.Key(), stop, 0)), len(it.Key())+len(it.Value()))
+		}
+		if countOnly {
+			sizes.Add(uint64(len(it.Value())))
+		}
+		if !countOnly && !countPrefixes {
+			c.printf("%s\n", c.entryText(it.Key(), timestampOf(it, ucmp), it.Value(), nil, ucmp))
+		}
+	}
+	if err := it.Status(); err != nil {
+		c.failErr("Iterator error: ", err)
+	}
+	if countPrefixes {
+		prefixes.print()
+	} else {
+		c.printf("Keys in range: %d\n", count)
+	}
+	if countOnly {
+		c.printf("Value size distribution: \n%s\n", sizes.ToString())
+	}
+}
+
+func (c *LDBCommand) doIDump() {
+	c.printStats()
+	ucmp := c.family().GetComparator()
+	countOnly, decodeBlobs := c.isFlag("count_only"), c.isFlag("decode_blob_index")
+	stop, countPrefixes := c.delimiter()
+	prefixes := prefixCounter{c: c}
+	count := 0
+	var row []byte
+	err := utilities.GetAllKeyVersions(c.family().CFD(), c.args.from, c.args.to, func(v *utilities.KeyVersion) bool {
+		userKey := v.UserKey[:max(0, len(v.UserKey)-ucmp.TimestampSize())]
+		if c.args.to != nil && ucmp.CompareWithoutTimestamp(userKey, false, c.args.to, false) == 0 {
+			return false
+		}
+		count++
+		switch {
+		case countPrefixes:
+			row = dbformat.AppendInternalKey(row[:0], v.UserKey, v.Sequence, v.Type)
+			prefixes.add(string(cutAny(row, stop, 0, 1)), len(cutAny(row, 0, 1))+len(cutAny(v.Value, 0, 1)))
+		case !countOnly:
+			c.printKeyVersion(v, ucmp, decodeBlobs)
+		}
+		return c.args.maxKeys <= 0 || count < c.args.maxKeys
+	})
+	if err != nil {
+		c.failErr("", err)
+		return
+	}
+	if countPrefixes {
+		prefixes.print()
+	} else {
+		c.printf("Internal keys in range: %d\n", count)
+	}
+}
+
+// internalKeyText is an internal key as the tools print it.
+func internalKeyText(v *utilities.KeyVersion, hex bool, ucmp rocksdb.Comparator) string {
+	n := ucmp.TimestampSize()
+	if n == 0 || len(v.UserKey) < n {
+		p := dbformat.ParsedInternalKey{UserKey: v.UserKey, Sequence: v.Sequence, Type: v.Type}
+		return p.DebugString(true, hex)
+	}
+	at := len(v.UserKey) - n
+	return "'" + util.SliceToString(v.UserKey[:at], hex) + "|timestamp:" + ucmp.TimestampToString(v.UserKey[at:]) +
+		"' seq:" + strconv.FormatUint(v.Sequence, 10) + ", type:" + strconv.Itoa(int(v.Type))
+}
+
+func (c *LDBCommand) printKeyVersion(v *utilities.KeyVersion, ucmp rocksdb.Comparator, decodeBlobs bool) {
+	key := internalKeyText(v, c.keyHex, ucmp)
+	switch {
+	case v.Type == dbformat.TypeBlobIndex && decodeBlobs:
+		var b blobformat.BlobIndex
+		if err := b.DecodeFrom(v.Value); err != nil {
+			c.warnf("%s => error decoding blob index =>\n", key)
+			return
+		}
+		c.printf("%s => %s\n", key, b.DebugString(c.valueHex))
+	case v.Type == dbformat.TypeWideColumnEntity:
+		text, err := wide.DumpEntity(v.Value, c.valueHex)
+		if err != nil {
+			c.warnf("%s => error deserializing wide columns\n", key)
+			return
+		}
+		c.printf("%s => %s\n", key, text)
+	default:
+		c.printf("%s => %s\n", key, util.SliceToString(v.Value, c.valueHex))
+	}
+}
