@@ -107,13 +107,21 @@ func (c *BlobFileCache) OpenBlobFileReaderUncached(ro *rocksdb.ReadOptions, numb
 	return r, err
 }
 
-// RefreshBlobFileReader takes r in place of the file's reader.
+// RefreshBlobFileReader takes r in place of the file's reader, unless that saw
+// the file longer or as long; then r is closed.
 func (c *BlobFileCache) RefreshBlobFileReader(number uint64, r *BlobFileReader) error {
 	key := cacheKeyOf(number)
 	mu := &c.stripes[number%numMutexStripes]
 	mu.Lock()
 	defer mu.Unlock()
-	c.cache.Erase(key[:])
+	if h := c.lookup(key[:]); h.handle != nil {
+		larger := h.Reader().GetFileSize() >= r.GetFileSize()
+		h.Release()
+		if larger {
+			return r.Close()
+		}
+		c.cache.Erase(key[:])
+	}
 	h, err := c.insert(key[:], r)
 	h.Release()
 	return err

@@ -37,7 +37,7 @@ func OpenBlobFileReader(io *options.ImmutableOptions, ro *rocksdb.ReadOptions, f
 		return nil, err
 	}
 	syncpoint.Process("BlobFileReader::OpenFile:GetFileSize")
-	size, err := io.FS.GetFileSize(path, nil)
+	size, err := file.GetFileSizeFromOpenFileOrPath(f, io.FS, path, false)
 	if err == nil && size < blobformat.BlobLogHeaderSize+blobformat.BlobLogFooterSize {
 		err = rocksdb.Corruption("Malformed blob file").In(path)
 	}

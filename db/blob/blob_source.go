@@ -65,6 +65,23 @@ func (s *BlobSource) key(number, offset uint64) cache.CacheKey {
 	return cache.NewOffsetableCacheKey(s.dbID, s.sessionID, number).WithOffset(offset)
 }
 
+// lookup gives nil when the cache does not have the blob.
+func (s *BlobSource) lookup(key []byte, pc *rocksdb.PerfContext) rocksdb.CacheHandle {
+	h := s.cache.Lookup(key, &contentsHelper, rocksdb.CachePriorityBottom, s.stats)
+	if h == nil {
+		monitoring.RecordTick(s.stats, rocksdb.BlobDBCacheMiss, 1)
+		return nil
+	}
+	n := uint64(len(h.Value().([]byte)))
+	if pc.Enabled(rocksdb.EnableCount) {
+		pc.BlobCacheHitCount++
+		pc.BlobCacheReadByte += n
+	}
+	monitoring.RecordTick(s.stats, rocksdb.BlobDBCacheHit, 1)
+	monitoring.RecordTick(s.stats, rocksdb.BlobDBCacheBytesRead, n)
+	return h
+}
+
 // GetBlob reads the blob of userKey whose value, of valueSize stored bytes, lies
 // at offset of a blob file; value, which has to be empty, gets it uncompressed.
 // bytesRead is the size of what is read of the file, also when the cache has it.
@@ -74,21 +91,13 @@ func (s *BlobSource) GetBlob(ro *rocksdb.ReadOptions, userKey []byte, number, of
 	var key []byte
 	if s.cache != nil {
 		key = s.key(number, offset).Append(buf[:0])
-		if h := s.cache.Lookup(key, &contentsHelper, rocksdb.CachePriorityBottom, s.stats); h != nil {
-			blob := h.Value().([]byte)
-			if pc := ro.PerfContext; pc.Enabled(rocksdb.EnableCount) {
-				pc.BlobCacheHitCount++
-				pc.BlobCacheReadByte += uint64(len(blob))
-			}
-			monitoring.RecordTick(s.stats, rocksdb.BlobDBCacheHit, 1)
-			monitoring.RecordTick(s.stats, rocksdb.BlobDBCacheBytesRead, uint64(len(blob)))
+		if h := s.lookup(key, ro.PerfContext); h != nil {
 			s.pin(h, value)
 			if ro.VerifyChecksums {
 				valueSize += blobformat.CalculateAdjustmentForRecordHeader(uint64(len(userKey)))
 			}
 			return valueSize, nil
 		}
-		monitoring.RecordTick(s.stats, rocksdb.BlobDBCacheMiss, 1)
 	}
 	if ro.ReadTier == rocksdb.BlockCacheTier {
 		return 0, rocksdb.Incomplete("Cannot read blob(s): no disk I/O allowed")
@@ -145,12 +154,13 @@ func (s *BlobSource) readFromFile(ro *rocksdb.ReadOptions, userKey []byte, numbe
 	return nil, 0, &st
 }
 
-// TESTBlobInCache tells whether the blob is in the blob cache.
+// TESTBlobInCache tells whether the blob is in the blob cache; the look counts
+// in the statistics.
 func (s *BlobSource) TESTBlobInCache(number, offset uint64) bool {
 	if s.cache == nil {
 		return false
 	}
-	h := s.cache.Lookup(s.key(number, offset).AsSlice(), &contentsHelper, rocksdb.CachePriorityBottom, nil)
+	h := s.lookup(s.key(number, offset).AsSlice(), nil)
 	if h == nil {
 		return false
 	}
