@@ -123,6 +123,8 @@ func (d *DBImpl) checkWriteOptions(wo *rocksdb.WriteOptions, batch *writebatch.W
 	switch {
 	case wo.Sync && wo.DisableWAL:
 		return rocksdb.InvalidArgument("Sync writes has to enable WAL.")
+	case batch.NeedsInPlaceUpdateTimestamps():
+		return rocksdb.InvalidArgument("write batch must have timestamp(s) set")
 	case d.immutable.TwoWriteQueues && d.immutable.EnablePipelinedWrite:
 		return rocksdb.NotSupported("pipelined_writes is not compatible with concurrent prepares")
 	case wo.ProtectionBytesPerKey != 0:

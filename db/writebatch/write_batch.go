@@ -1,6 +1,6 @@
 // Port of db/write_batch.cc and include/rocksdb/write_batch{,_base}.h.
-// Differs: entries with user-defined timestamps and wide columns are read but
-// not yet written; the memtable inserter is in package db.
+// Differs: the memtable inserter is in package db; entries carry no checksums
+// of their own (protection_bytes_per_key).
 
 package writebatch
 
@@ -48,7 +48,8 @@ type SavePoint struct {
 func (s *SavePoint) IsCleared() bool { return s.Size == 0 && s.Count == 0 && s.contentFlags == 0 }
 
 // WriteBatch collects updates that are applied together. It is not safe for
-// concurrent use. Keys and values are copied into it.
+// concurrent use. Keys and values are copied into it. The zero value is an
+// empty batch.
 type WriteBatch struct {
 	rep          []byte
 	contentFlags uint32
@@ -56,6 +57,17 @@ type WriteBatch struct {
 	savePoints   []SavePoint
 	walTermPoint SavePoint
 	otherFamily  bool // there may be records of families besides the default one
+
+	defaultTSSize       int  // of the default family's timestamps
+	needsInPlaceUpdate  bool // some timestamps are placeholders
+	hasKeyWithTimestamp bool
+}
+
+// ensureHeader makes the zero value usable.
+func (b *WriteBatch) ensureHeader() {
+	if b.rep == nil {
+		b.rep = make([]byte, HeaderSize)
+	}
 }
 
 // New makes an empty batch.
@@ -64,7 +76,13 @@ func New() *WriteBatch { return NewWithOptions(0, 0) }
 // NewWithOptions makes an empty batch with room for reserved bytes, which
 // refuses to grow over maxBytes (0: no limit).
 func NewWithOptions(reserved, maxBytes int) *WriteBatch {
-	return &WriteBatch{rep: make([]byte, HeaderSize, max(reserved, HeaderSize)), maxBytes: maxBytes}
+	return NewWithTimestampSize(reserved, maxBytes, 0)
+}
+
+// NewWithTimestampSize is NewWithOptions for a database whose default column
+// family has timestamps of tsSize bytes. Clear makes that 0.
+func NewWithTimestampSize(reserved, maxBytes, tsSize int) *WriteBatch {
+	return &WriteBatch{rep: make([]byte, HeaderSize, max(reserved, HeaderSize)), maxBytes: maxBytes, defaultTSSize: tsSize}
 }
 
 // NewFromRep makes a batch of an encoded one, which it takes over.
@@ -81,6 +99,7 @@ func (b *WriteBatch) SetContents(rep []byte) error {
 	b.rep = rep
 	b.contentFlags = flagsDeferred
 	b.otherFamily = true
+	b.needsInPlaceUpdate, b.hasKeyWithTimestamp = false, false
 	b.savePoints = b.savePoints[:0]
 	b.walTermPoint = SavePoint{}
 	return nil
@@ -97,52 +116,83 @@ func (b *WriteBatch) Clear() {
 	b.otherFamily = false
 	b.savePoints = b.savePoints[:0]
 	b.walTermPoint = SavePoint{}
+	b.defaultTSSize = 0
+	b.needsInPlaceUpdate, b.hasKeyWithTimestamp = false, false
 }
 
 // Data gives the encoded batch, which stays b's.
-func (b *WriteBatch) Data() []byte { return b.rep }
+func (b *WriteBatch) Data() []byte {
+	b.ensureHeader()
+	return b.rep
+}
 
 // Release hands the encoded batch over and leaves b empty.
 func (b *WriteBatch) Release() []byte {
-	r := b.rep
+	r := b.Data()
 	b.rep = nil
 	b.Clear()
 	return r
 }
 
 // GetDataSize is the encoded size in bytes.
-func (b *WriteBatch) GetDataSize() int { return len(b.rep) }
+func (b *WriteBatch) GetDataSize() int { return max(len(b.rep), HeaderSize) }
 
 // Count is the number of entries.
-func (b *WriteBatch) Count() uint32 { return binary.LittleEndian.Uint32(b.rep[8:]) }
+func (b *WriteBatch) Count() uint32 {
+	if len(b.rep) < HeaderSize {
+		return 0
+	}
+	return binary.LittleEndian.Uint32(b.rep[8:])
+}
 
 // SetCount overwrites the number of entries.
-func (b *WriteBatch) SetCount(n uint32) { binary.LittleEndian.PutUint32(b.rep[8:], n) }
+func (b *WriteBatch) SetCount(n uint32) {
+	b.ensureHeader()
+	binary.LittleEndian.PutUint32(b.rep[8:], n)
+}
 
 // Sequence is the first entry's sequence number.
-func (b *WriteBatch) Sequence() rocksdb.SequenceNumber { return binary.LittleEndian.Uint64(b.rep) }
+func (b *WriteBatch) Sequence() rocksdb.SequenceNumber {
+	if len(b.rep) < HeaderSize {
+		return 0
+	}
+	return binary.LittleEndian.Uint64(b.rep)
+}
 
 // SetSequence sets the first entry's sequence number.
 func (b *WriteBatch) SetSequence(seq rocksdb.SequenceNumber) {
+	b.ensureHeader()
 	binary.LittleEndian.PutUint64(b.rep, seq)
 }
 
 // SetMaxBytes limits the encoded size; 0 is no limit.
 func (b *WriteBatch) SetMaxBytes(n int) { b.maxBytes = n }
 
-func familyOf(cf rocksdb.ColumnFamilyHandle) (id uint32, err error) {
+// family gives the id and the timestamp size of cf, nil being the default
+// family.
+func (b *WriteBatch) family(cf rocksdb.ColumnFamilyHandle) (id uint32, tsSize int, err error) {
 	if cf == nil {
-		return 0, nil
+		return 0, b.defaultTSSize, nil
 	}
-	if c := cf.GetComparator(); c != nil && c.TimestampSize() > 0 {
-		return 0, rocksdb.NotSupported("writing to a column family with user-defined timestamps")
+	id = cf.GetID()
+	if c := cf.GetComparator(); c != nil {
+		tsSize = c.TimestampSize()
+		if id == 0 && tsSize != b.defaultTSSize {
+			return 0, 0, rocksdb.InvalidArgument("Default cf timestamp size mismatch")
+		}
 	}
-	return cf.GetID(), nil
+	return id, tsSize, nil
+}
+
+// here is the present state.
+func (b *WriteBatch) here() SavePoint {
+	b.ensureHeader()
+	return SavePoint{Size: len(b.rep), Count: b.Count(), contentFlags: b.contentFlags}
 }
 
 // beginRecord starts a record; end must be called when it is complete.
 func (b *WriteBatch) beginRecord(id uint32, plain, withFamily dbformat.ValueType) SavePoint {
-	sp := SavePoint{Size: len(b.rep), Count: b.Count(), contentFlags: b.contentFlags}
+	sp := b.here()
 	if id == 0 {
 		b.rep = append(b.rep, byte(plain))
 	} else {
@@ -173,45 +223,80 @@ func (b *WriteBatch) restore(sp SavePoint) {
 	b.contentFlags = sp.contentFlags
 }
 
-func checkSizes(key, value []byte) error {
-	if uint64(len(key)) > maxKeySize {
+func checkSizes(keySize, valueSize int) error {
+	if uint64(keySize) > maxKeySize {
 		return rocksdb.InvalidArgument("key is too large")
 	}
-	if uint64(len(value)) > math.MaxUint32 {
+	if uint64(valueSize) > math.MaxUint32 {
 		return rocksdb.InvalidArgument("value is too large")
 	}
 	return nil
 }
 
-func (b *WriteBatch) addKeyValue(cf rocksdb.ColumnFamilyHandle, key, value []byte, plain, withFamily dbformat.ValueType, flag uint32) error {
-	if err := checkSizes(key, value); err != nil {
-		return err
-	}
-	id, err := familyOf(cf)
+// op is a kind of record that has a key.
+type op struct {
+	plain, withFamily dbformat.ValueType
+	flag              uint32
+	hasValue          bool
+	valueIsKey        bool // it ends with a timestamp where the key does
+}
+
+var (
+	opPut          = op{dbformat.TypeValue, dbformat.TypeColumnFamilyValue, hasPut, true, false}
+	opDelete       = op{dbformat.TypeDeletion, dbformat.TypeColumnFamilyDeletion, hasDelete, false, false}
+	opSingleDelete = op{dbformat.TypeSingleDeletion, dbformat.TypeColumnFamilySingleDeletion, hasSingleDelete, false, false}
+	opDeleteRange  = op{dbformat.TypeRangeDeletion, dbformat.TypeColumnFamilyRangeDeletion, hasDeleteRange, true, true}
+	opMerge        = op{dbformat.TypeMerge, dbformat.TypeColumnFamilyMerge, hasMerge, true, false}
+	opBlobIndex    = op{dbformat.TypeBlobIndex, dbformat.TypeColumnFamilyBlobIndex, hasBlobIndex, true, false}
+	opPutEntity    = op{dbformat.TypeWideColumnEntity, dbformat.TypeColumnFamilyWideColumnEntity, hasPutEntity, true, false}
+)
+
+// zeroTimestamp is room for a timestamp.
+var zeroTimestamp [16]byte
+
+// add adds a record to cf; a timestamp is filled with zeros until
+// UpdateTimestamps.
+func (b *WriteBatch) add(cf rocksdb.ColumnFamilyHandle, o *op, key, value []byte) error {
+	id, tsSize, err := b.family(cf)
 	if err != nil {
 		return err
 	}
-	return b.addByID(id, key, value, plain, withFamily, flag)
-}
-
-func (b *WriteBatch) addByID(id uint32, key, value []byte, plain, withFamily dbformat.ValueType, flag uint32) error {
-	sp := b.beginRecord(id, plain, withFamily)
-	b.rep = util.AppendLengthPrefixedSlice(b.rep, key)
-	b.rep = util.AppendLengthPrefixedSlice(b.rep, value)
-	return b.endRecord(sp, flag)
-}
-
-func (b *WriteBatch) addKey(cf rocksdb.ColumnFamilyHandle, key []byte, plain, withFamily dbformat.ValueType, flag uint32) error {
-	if err := checkSizes(key, nil); err != nil {
+	if tsSize > 0 {
+		ts := zeroTimestamp[:]
+		if tsSize > len(ts) {
+			ts = make([]byte, tsSize)
+		}
+		if err = b.addByID(id, o, key, ts[:tsSize], value); err == nil {
+			b.needsInPlaceUpdate, b.hasKeyWithTimestamp = true, true
+		}
 		return err
 	}
-	id, err := familyOf(cf)
-	if err != nil {
+	return b.addByID(id, o, key, nil, value)
+}
+
+// addByID adds a record to the family of that id, ts behind the key.
+func (b *WriteBatch) addByID(id uint32, o *op, key, ts, value []byte) error {
+	if err := checkSizes(len(key)+len(ts), len(value)); err != nil {
 		return err
 	}
-	sp := b.beginRecord(id, plain, withFamily)
-	b.rep = util.AppendLengthPrefixedSlice(b.rep, key)
-	return b.endRecord(sp, flag)
+	if o.valueIsKey && uint64(len(value)+len(ts)) > maxKeySize {
+		return rocksdb.InvalidArgument("end key is too large")
+	}
+	sp := b.beginRecord(id, o.plain, o.withFamily)
+	b.appendKey(key, ts)
+	switch {
+	case o.valueIsKey:
+		b.appendKey(value, ts)
+	case o.hasValue:
+		b.rep = util.AppendLengthPrefixedSlice(b.rep, value)
+	}
+	return b.endRecord(sp, o.flag)
+}
+
+func (b *WriteBatch) appendKey(key, ts []byte) {
+	b.rep = util.AppendVarint32(b.rep, uint32(len(key)+len(ts)))
+	b.rep = append(b.rep, key...)
+	b.rep = append(b.rep, ts...)
 }
 
 // Put stores value under key in the default column family.
@@ -220,7 +305,7 @@ func (b *WriteBatch) Put(key, value []byte) error { return b.PutCF(nil, key, val
 // PutCF stores value under key in cf; nil is the default column family here
 // and in all methods below.
 func (b *WriteBatch) PutCF(cf rocksdb.ColumnFamilyHandle, key, value []byte) error {
-	return b.addKeyValue(cf, key, value, dbformat.TypeValue, dbformat.TypeColumnFamilyValue, hasPut)
+	return b.add(cf, &opPut, key, value)
 }
 
 // Delete removes key.
@@ -228,7 +313,7 @@ func (b *WriteBatch) Delete(key []byte) error { return b.DeleteCF(nil, key) }
 
 // DeleteCF removes key from cf.
 func (b *WriteBatch) DeleteCF(cf rocksdb.ColumnFamilyHandle, key []byte) error {
-	return b.addKey(cf, key, dbformat.TypeDeletion, dbformat.TypeColumnFamilyDeletion, hasDelete)
+	return b.add(cf, &opDelete, key, nil)
 }
 
 // SingleDelete removes key, which was put at most once.
@@ -236,7 +321,7 @@ func (b *WriteBatch) SingleDelete(key []byte) error { return b.SingleDeleteCF(ni
 
 // SingleDeleteCF is SingleDelete in cf.
 func (b *WriteBatch) SingleDeleteCF(cf rocksdb.ColumnFamilyHandle, key []byte) error {
-	return b.addKey(cf, key, dbformat.TypeSingleDeletion, dbformat.TypeColumnFamilySingleDeletion, hasSingleDelete)
+	return b.add(cf, &opSingleDelete, key, nil)
 }
 
 // DeleteRange removes the keys in [begin, end).
@@ -244,7 +329,7 @@ func (b *WriteBatch) DeleteRange(begin, end []byte) error { return b.DeleteRange
 
 // DeleteRangeCF is DeleteRange in cf.
 func (b *WriteBatch) DeleteRangeCF(cf rocksdb.ColumnFamilyHandle, begin, end []byte) error {
-	return b.addKeyValue(cf, begin, end, dbformat.TypeRangeDeletion, dbformat.TypeColumnFamilyRangeDeletion, hasDeleteRange)
+	return b.add(cf, &opDeleteRange, begin, end)
 }
 
 // Merge adds a merge operand to key.
@@ -252,30 +337,26 @@ func (b *WriteBatch) Merge(key, operand []byte) error { return b.MergeCF(nil, ke
 
 // MergeCF is Merge in cf.
 func (b *WriteBatch) MergeCF(cf rocksdb.ColumnFamilyHandle, key, operand []byte) error {
-	return b.addKeyValue(cf, key, operand, dbformat.TypeMerge, dbformat.TypeColumnFamilyMerge, hasMerge)
+	return b.add(cf, &opMerge, key, operand)
 }
 
 // PutBlobIndex stores the encoded place of a blob under key.
 func (b *WriteBatch) PutBlobIndex(id uint32, key, index []byte) error {
-	return b.addByID(id, key, index, dbformat.TypeBlobIndex, dbformat.TypeColumnFamilyBlobIndex, hasBlobIndex)
+	return b.addByID(id, &opBlobIndex, key, nil, index)
 }
 
 // PutLogData stores a blob that goes to the WAL only and takes no sequence
 // number.
 func (b *WriteBatch) PutLogData(blob []byte) error {
-	sp := SavePoint{Size: len(b.rep), Count: b.Count(), contentFlags: b.contentFlags}
+	sp := b.here()
 	b.rep = append(b.rep, byte(dbformat.TypeLogData))
 	b.rep = util.AppendLengthPrefixedSlice(b.rep, blob)
 	return b.checkMaxBytes(sp)
 }
 
-// InsertNoop adds a record that does nothing; transactions turn it into a
-// begin-prepare.
-func (b *WriteBatch) InsertNoop() { b.rep = append(b.rep, byte(dbformat.TypeNoop)) }
-
 // SetSavePoint remembers the present state on a stack.
 func (b *WriteBatch) SetSavePoint() {
-	b.savePoints = append(b.savePoints, SavePoint{Size: len(b.rep), Count: b.Count(), contentFlags: b.contentFlags})
+	b.savePoints = append(b.savePoints, b.here())
 }
 
 // RollbackToSavePoint goes back to the last save point and removes it;
@@ -304,7 +385,7 @@ func (b *WriteBatch) PopSavePoint() error {
 // MarkWalTerminationPoint says that what is added from here on does not go to
 // the WAL.
 func (b *WriteBatch) MarkWalTerminationPoint() {
-	b.walTermPoint = SavePoint{Size: len(b.rep), Count: b.Count(), contentFlags: b.contentFlags}
+	b.walTermPoint = b.here()
 }
 
 // GetWalTerminationPoint gives what MarkWalTerminationPoint set.
@@ -313,14 +394,18 @@ func (b *WriteBatch) GetWalTerminationPoint() SavePoint { return b.walTermPoint 
 // Append adds src's records to b; with walOnly those up to src's WAL
 // termination point.
 func (b *WriteBatch) Append(src *WriteBatch, walOnly bool) error {
-	size, count, flags := len(src.rep), src.Count(), src.contentFlags
+	size, count, flags := src.GetDataSize(), src.Count(), src.contentFlags
 	if walOnly && !src.walTermPoint.IsCleared() {
 		size, count, flags = src.walTermPoint.Size, src.walTermPoint.Count, src.walTermPoint.contentFlags
 	}
 	b.SetCount(b.Count() + count)
-	b.rep = append(b.rep, src.rep[HeaderSize:size]...)
+	if size > HeaderSize {
+		b.rep = append(b.rep, src.rep[HeaderSize:size]...)
+	}
 	b.contentFlags |= flags
 	b.otherFamily = b.otherFamily || src.otherFamily
+	b.needsInPlaceUpdate = b.needsInPlaceUpdate || src.needsInPlaceUpdate
+	b.hasKeyWithTimestamp = b.hasKeyWithTimestamp || src.hasKeyWithTimestamp
 	return nil
 }
 

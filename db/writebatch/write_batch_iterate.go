@@ -47,12 +47,13 @@ type Handler interface {
 	WriteBeforePrepare() OptionState
 }
 
-// HandlerBase refuses every record.
+// HandlerBase refuses every record but puts, deletions and merges of the
+// default column family, which it ignores.
 type HandlerBase struct{}
 
-// PutCF refuses.
-func (HandlerBase) PutCF(uint32, []byte, []byte) error {
-	return rocksdb.InvalidArgument("PutCF not implemented")
+// PutCF ignores the default family's and refuses others.
+func (HandlerBase) PutCF(cf uint32, _ []byte, _ []byte) error {
+	return refuseOthers(cf, "PutCF")
 }
 
 // TimedPutCF refuses.
@@ -65,14 +66,14 @@ func (HandlerBase) PutEntityCF(uint32, []byte, []byte) error {
 	return rocksdb.NotSupported("PutEntityCF not implemented")
 }
 
-// DeleteCF refuses.
-func (HandlerBase) DeleteCF(uint32, []byte) error {
-	return rocksdb.InvalidArgument("DeleteCF not implemented")
+// DeleteCF ignores the default family's and refuses others.
+func (HandlerBase) DeleteCF(cf uint32, _ []byte) error {
+	return refuseOthers(cf, "DeleteCF")
 }
 
-// SingleDeleteCF refuses.
-func (HandlerBase) SingleDeleteCF(uint32, []byte) error {
-	return rocksdb.InvalidArgument("SingleDeleteCF not implemented")
+// SingleDeleteCF ignores the default family's and refuses others.
+func (HandlerBase) SingleDeleteCF(cf uint32, _ []byte) error {
+	return refuseOthers(cf, "SingleDeleteCF")
 }
 
 // DeleteRangeCF refuses.
@@ -80,14 +81,21 @@ func (HandlerBase) DeleteRangeCF(uint32, []byte, []byte) error {
 	return rocksdb.InvalidArgument("DeleteRangeCF not implemented")
 }
 
-// MergeCF refuses.
-func (HandlerBase) MergeCF(uint32, []byte, []byte) error {
-	return rocksdb.InvalidArgument("MergeCF not implemented")
+// MergeCF ignores the default family's and refuses others.
+func (HandlerBase) MergeCF(cf uint32, _ []byte, _ []byte) error {
+	return refuseOthers(cf, "MergeCF")
 }
 
 // PutBlobIndexCF refuses.
 func (HandlerBase) PutBlobIndexCF(uint32, []byte, []byte) error {
 	return rocksdb.InvalidArgument("PutBlobIndexCF not implemented")
+}
+
+func refuseOthers(cf uint32, method string) error {
+	if cf == 0 {
+		return nil
+	}
+	return rocksdb.InvalidArgument("non-default column family and " + method + " not implemented")
 }
 
 // LogData ignores the blob.
@@ -234,6 +242,9 @@ func ReadRecord(input []byte, rec *Record) (rest []byte, err error) {
 
 // Iterate calls h for each record in order.
 func (b *WriteBatch) Iterate(h Handler) error {
+	if b.rep == nil {
+		return nil
+	}
 	if len(b.rep) < HeaderSize {
 		return rocksdb.Corruption("malformed WriteBatch (too small)")
 	}
