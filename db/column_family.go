@@ -152,6 +152,9 @@ func (c *ColumnFamilyData) UnrefLocked(free *[]*memtable.MemTable) bool {
 }
 
 func (c *ColumnFamilyData) destroyLocked(free *[]*memtable.MemTable) {
+	if c.internalStats != nil {
+		c.internalStats.Close()
+	}
 	c.writeControllerToken.Release()
 	c.writeControllerToken = nil
 	if sv := c.superVersion.Swap(nil); sv != nil && sv.Unref() {

@@ -182,7 +182,7 @@ func (j *FlushJob) writeLevel0Table() error {
 		j.stats.NumOutputFiles = 1
 	}
 	monitoring.RecordTimeToHistogram(c.Statistics, rocksdb.HistFlushTime, j.stats.Micros)
-	c.CFD.internalStats.AddCompactionStats(0, &j.stats)
+	c.CFD.internalStats.AddCompactionStats(0, rocksdb.HighPriority, &j.stats)
 	c.CFD.internalStats.AddCFStats(BytesFlushed, j.stats.BytesWritten)
 	monitoring.RecordTick(c.Statistics, rocksdb.FlushWriteBytes, j.stats.BytesWritten)
 	return err

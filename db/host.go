@@ -3,6 +3,11 @@
 
 package db
 
+import (
+	"github.com/rocksdb-go/rocksdb/db/snapshot"
+	"github.com/rocksdb-go/rocksdb/db/writethread"
+)
+
 // SuperVersionHost cleans up after the last reference on something.
 type SuperVersionHost interface {
 	// CleanupSuperVersion takes the DB mutex and lets go of sv, whose last
@@ -10,4 +15,24 @@ type SuperVersionHost interface {
 	CleanupSuperVersion(sv *SuperVersion)
 	// ReleaseColumnFamily takes the DB mutex and drops a handle's reference.
 	ReleaseColumnFamily(cfd *ColumnFamilyData)
+}
+
+// StatsHost is what properties ask of the database. The DB mutex is held.
+type StatsHost interface {
+	NumRunningFlushesLocked() int
+	NumRunningCompactionsLocked() int
+	// NumRunningCompactionSortedRunsLocked sums up over the families.
+	NumRunningCompactionSortedRunsLocked() uint64
+	IsFileDeletionsEnabledLocked() bool
+	SnapshotsLocked() *snapshot.List
+	ObsoleteSstFilesSizeLocked() uint64
+	MinLogNumberToKeep() uint64
+	MinObsoleteSstNumberToKeepLocked() uint64
+	WriteController() *writethread.WriteController
+}
+
+// compactionAborter is a StatsHost whose compactions can all be aborted.
+type compactionAborter interface {
+	// CompactionAbortCount is the number of aborts not yet undone.
+	CompactionAbortCount() uint64
 }

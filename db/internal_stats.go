@@ -1,18 +1,21 @@
-// Port of db/internal_stats.{h,cc} (the counters).
+// Port of db/internal_stats.{h,cc} (the counters). Differs: a job's reason is
+// one field beside the counts.
 
 package db
 
 import (
-	"github.com/rocksdb-go/rocksdb/monitoring"
 	"sync/atomic"
 
+	"github.com/rocksdb-go/rocksdb/cache"
 	"github.com/rocksdb-go/rocksdb/db/dbformat"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
+	"github.com/rocksdb-go/rocksdb/monitoring"
 )
 
 const maxSequence = dbformat.MaxSequenceNumber
 
-// CompactionStats sums up flushes or compactions into one level.
+// CompactionStats sums up flushes or compactions into one level. Sizes are in
+// bytes.
 type CompactionStats struct {
 	Micros                         uint64
 	CPUMicros                      uint64
@@ -20,6 +23,7 @@ type CompactionStats struct {
 	BytesReadOutputLevel           uint64
 	BytesReadBlob                  uint64
 	BytesWritten                   uint64
+	BytesWrittenPreComp            uint64 // before compression
 	BytesWrittenBlob               uint64
 	BytesMoved                     uint64
 	NumInputFilesInNonOutputLevels int
@@ -29,11 +33,12 @@ type CompactionStats struct {
 	NumDroppedRecords              uint64
 	NumOutputRecords               uint64
 	Count                          int
-	Reason                         rocksdb.CompactionReason
-	CountsByReason                 map[rocksdb.CompactionReason]int
+	Reason                         rocksdb.CompactionReason // of a single job
+	// CountsByReason are the parts of Count in a sum.
+	CountsByReason [rocksdb.NumCompactionReasons]int
 }
 
-// Add adds o.
+// Add adds the job or sum o.
 func (s *CompactionStats) Add(o *CompactionStats) {
 	s.Micros += o.Micros
 	s.CPUMicros += o.CPUMicros
@@ -41,6 +46,7 @@ func (s *CompactionStats) Add(o *CompactionStats) {
 	s.BytesReadOutputLevel += o.BytesReadOutputLevel
 	s.BytesReadBlob += o.BytesReadBlob
 	s.BytesWritten += o.BytesWritten
+	s.BytesWrittenPreComp += o.BytesWrittenPreComp
 	s.BytesWrittenBlob += o.BytesWrittenBlob
 	s.BytesMoved += o.BytesMoved
 	s.NumInputFilesInNonOutputLevels += o.NumInputFilesInNonOutputLevels
@@ -50,28 +56,52 @@ func (s *CompactionStats) Add(o *CompactionStats) {
 	s.NumDroppedRecords += o.NumDroppedRecords
 	s.NumOutputRecords += o.NumOutputRecords
 	s.Count += o.Count
-	if o.Count > 0 {
-		if s.CountsByReason == nil {
-			s.CountsByReason = map[rocksdb.CompactionReason]int{}
-		}
-		s.CountsByReason[o.Reason] += o.Count
+	counted := 0
+	for r, n := range o.CountsByReason {
+		s.CountsByReason[r] += n
+		counted += n
+	}
+	if r := o.Reason; counted == 0 && r >= 0 && r < rocksdb.NumCompactionReasons {
+		s.CountsByReason[r] += o.Count
+	}
+}
+
+// Subtract takes what Add added of an earlier state away.
+func (s *CompactionStats) Subtract(o *CompactionStats) {
+	s.Micros -= o.Micros
+	s.CPUMicros -= o.CPUMicros
+	s.BytesReadNonOutputLevels -= o.BytesReadNonOutputLevels
+	s.BytesReadOutputLevel -= o.BytesReadOutputLevel
+	s.BytesReadBlob -= o.BytesReadBlob
+	s.BytesWritten -= o.BytesWritten
+	s.BytesWrittenPreComp -= o.BytesWrittenPreComp
+	s.BytesWrittenBlob -= o.BytesWrittenBlob
+	s.BytesMoved -= o.BytesMoved
+	s.NumInputFilesInNonOutputLevels -= o.NumInputFilesInNonOutputLevels
+	s.NumInputFilesInOutputLevel -= o.NumInputFilesInOutputLevel
+	s.NumOutputFiles -= o.NumOutputFiles
+	s.NumInputRecords -= o.NumInputRecords
+	s.NumDroppedRecords -= o.NumDroppedRecords
+	s.NumOutputRecords -= o.NumOutputRecords
+	s.Count -= o.Count
+	for r, n := range o.CountsByReason {
+		s.CountsByReason[r] -= n
 	}
 }
 
 // InternalCFStat is a counter of one column family.
 type InternalCFStat uint8
 
-// The counters.
+// The counters; those before BytesFlushed are of write stalls.
 const (
-	L0FileCountLimitDelays InternalCFStat = iota
-	L0FileCountLimitDelaysWithOngoingCompaction
-	MemtableLimitDelays
-	L0FileCountLimitStops
-	L0FileCountLimitStopsWithOngoingCompaction
+	MemtableLimitDelays InternalCFStat = iota
 	MemtableLimitStops
+	L0FileCountLimitDelays
+	L0FileCountLimitStops
 	PendingCompactionBytesLimitDelays
 	PendingCompactionBytesLimitStops
-	WriteStallsTotal
+	L0FileCountLimitDelaysWithOngoingCompaction
+	L0FileCountLimitStopsWithOngoingCompaction
 	BytesFlushed
 	BytesIngestedAddFile
 	IngestedNumFilesTotal
@@ -98,35 +128,91 @@ const (
 	numInternalDBStats
 )
 
+// cfStatsSnapshot is what the last periodic dump of a family's figures showed.
+type cfStatsSnapshot struct {
+	cf                       [numInternalCFStats]uint64
+	comp                     CompactionStats
+	stallCount               uint64
+	compactRead, compactWrit uint64 // bytes
+	compactMicros            uint64
+	secondsUp                float64
+}
+
+// dbStatsSnapshot is what the last dump of the database's figures showed.
+type dbStatsSnapshot struct {
+	db        [numInternalDBStats]uint64
+	secondsUp float64
+}
+
 // InternalStats are a column family's counters. The DB mutex protects what is
 // not atomic.
 type InternalStats struct {
-	db    [numInternalDBStats]atomic.Uint64
-	cf    [numInternalCFStats]uint64
-	comp  []CompactionStats // by output level
-	clock rocksdb.SystemClock
-	cfd   *ColumnFamilyData
-	start uint64 // µs
+	db             [numInternalDBStats]atomic.Uint64
+	cf             [numInternalCFStats]uint64 // sums
+	cfCount        [numInternalCFStats]uint64 // calls
+	comp           []CompactionStats          // by output level
+	compByPriority [rocksdb.TotalPriority]CompactionStats
+	sortedRuns     atomic.Int64 // that compactions at work read
+	clock          rocksdb.SystemClock
+	cfd            *ColumnFamilyData
+	started        uint64 // µs
 
 	bgErrorCount uint64
 	readHist     []*monitoring.HistogramImpl // of file reads, by level
+	blobReadHist *monitoring.HistogramImpl
 
-	// What the last dump showed, for intervals.
-	last struct {
-		micros uint64
-		cf     [numInternalCFStats]uint64
-		db     [numInternalDBStats]uint64
-		comp   CompactionStats
-	}
+	// cacheStats is nil without a block cache.
+	cacheStats        *cacheStatsCollector
+	releaseCacheStats func()
+
+	lastCF cfStatsSnapshot
+	lastDB dbStatsSnapshot
+
+	// Whether periodic dumps may be left out as nothing has changed.
+	changedSinceDump    bool
+	unchangedDumps      int
+	lastNumOfHistograms uint64
 }
+
+type cacheStatsCollector = cache.EntryStatsCollector[CacheEntryRoleStats, *CacheEntryRoleStats]
 
 // NewInternalStats makes counters at zero.
 func NewInternalStats(numLevels int, clock rocksdb.SystemClock, cfd *ColumnFamilyData) *InternalStats {
-	s := &InternalStats{comp: make([]CompactionStats, numLevels), clock: clock, cfd: cfd, start: clock.NowMicros()}
+	s := &InternalStats{comp: make([]CompactionStats, numLevels), clock: clock, cfd: cfd, started: clock.NowMicros(),
+		blobReadHist: monitoring.NewHistogramImpl(), changedSinceDump: true, lastNumOfHistograms: ^uint64(0)}
 	for range numLevels {
 		s.readHist = append(s.readHist, monitoring.NewHistogramImpl())
 	}
+	if c := s.blockCache(); c != nil {
+		// A full cache has no figures.
+		s.cacheStats, s.releaseCacheStats, _ = cache.SharedEntryStatsCollector[CacheEntryRoleStats](c, clock)
+	}
 	return s
+}
+
+// Close lets go of the block cache.
+func (s *InternalStats) Close() {
+	if s.releaseCacheStats != nil {
+		s.releaseCacheStats()
+	}
+}
+
+// Clear sets all counters to zero. The DB mutex is held.
+func (s *InternalStats) Clear() {
+	for i := range s.db {
+		s.db[i].Store(0)
+	}
+	s.cf, s.cfCount = [numInternalCFStats]uint64{}, [numInternalCFStats]uint64{}
+	clear(s.comp)
+	clear(s.compByPriority[:])
+	for _, h := range s.readHist {
+		h.Clear()
+	}
+	s.blobReadHist.Clear()
+	s.lastCF, s.lastDB = cfStatsSnapshot{}, dbStatsSnapshot{}
+	s.bgErrorCount = 0
+	s.started = s.clock.NowMicros()
+	s.changedSinceDump = true
 }
 
 // AddDBStats adds to a counter of the database; no lock is needed.
@@ -137,24 +223,34 @@ func (s *InternalStats) GetDBStats(t InternalDBStat) uint64 { return s.db[t].Loa
 
 // AddCFStats adds to a counter.
 func (s *InternalStats) AddCFStats(t InternalCFStat, n uint64) {
+	s.changedSinceDump = true
 	s.cf[t] += n
-	if t < WriteStallsTotal {
-		s.cf[WriteStallsTotal] += n
-	}
+	s.cfCount[t]++
 }
 
 // GetCFStats gives a counter.
 func (s *InternalStats) GetCFStats(t InternalCFStat) uint64 { return s.cf[t] }
 
-// AddCompactionStats adds a job's figures to its output level's.
-func (s *InternalStats) AddCompactionStats(level int, c *CompactionStats) {
+// AddCompactionStats adds a job's figures, which ran in the pool of pri, to its
+// output level's.
+func (s *InternalStats) AddCompactionStats(level int, pri rocksdb.Priority, c *CompactionStats) {
 	if level < len(s.comp) {
 		s.comp[level].Add(c)
 	}
+	if int(pri) < len(s.compByPriority) {
+		s.compByPriority[pri].Add(c)
+	}
 }
+
+// TESTGetCompactionStats gives the sums by output level.
+func (s *InternalStats) TESTGetCompactionStats() []CompactionStats { return s.comp }
 
 // IncBytesMoved notes a trivial move into level.
 func (s *InternalStats) IncBytesMoved(level int, n uint64) { s.comp[level].BytesMoved += n }
+
+// RunningCompactionSortedRuns is the number of sorted runs that compactions at
+// work read; those count themselves in it.
+func (s *InternalStats) RunningCompactionSortedRuns() *atomic.Int64 { return &s.sortedRuns }
 
 // BumpAndGetBackgroundErrorCount counts a background error.
 func (s *InternalStats) BumpAndGetBackgroundErrorCount() uint64 {
@@ -165,25 +261,20 @@ func (s *InternalStats) BumpAndGetBackgroundErrorCount() uint64 {
 // GetBackgroundErrorCount gives the number of background errors.
 func (s *InternalStats) GetBackgroundErrorCount() uint64 { return s.bgErrorCount }
 
-// CountStall notes a stall condition by its cause.
+// CountStall notes a stall condition by its cause; l0Busy tells whether L0 is
+// being compacted.
 func (s *InternalStats) CountStall(condition rocksdb.WriteStallCondition, cause WriteStallCause, l0Busy bool) {
-	stopped := condition == rocksdb.WriteStallConditionStopped
-	pick := func(stop, delay InternalCFStat) InternalCFStat {
-		if stopped {
-			return stop
-		}
-		return delay
+	t, ok := internalCFStat(cause, condition)
+	if !ok {
+		return
 	}
-	switch cause {
-	case StallMemtableLimit:
-		s.AddCFStats(pick(MemtableLimitStops, MemtableLimitDelays), 1)
-	case StallL0FileCountLimit:
-		s.AddCFStats(pick(L0FileCountLimitStops, L0FileCountLimitDelays), 1)
-		if l0Busy {
-			s.cf[pick(L0FileCountLimitStopsWithOngoingCompaction, L0FileCountLimitDelaysWithOngoingCompaction)]++
-		}
-	case StallPendingCompactionBytes:
-		s.AddCFStats(pick(PendingCompactionBytesLimitStops, PendingCompactionBytesLimitDelays), 1)
+	s.AddCFStats(t, 1)
+	switch {
+	case !l0Busy:
+	case t == L0FileCountLimitDelays:
+		s.AddCFStats(L0FileCountLimitDelaysWithOngoingCompaction, 1)
+	case t == L0FileCountLimitStops:
+		s.AddCFStats(L0FileCountLimitStopsWithOngoingCompaction, 1)
 	}
 }
 
@@ -191,3 +282,6 @@ func (s *InternalStats) CountStall(condition rocksdb.WriteStallCondition, cause 
 func (s *InternalStats) GetFileReadHist(level int) *monitoring.HistogramImpl {
 	return s.readHist[level]
 }
+
+// GetBlobFileReadHist gives the histogram of blob file reads, in microseconds.
+func (s *InternalStats) GetBlobFileReadHist() *monitoring.HistogramImpl { return s.blobReadHist }

@@ -125,11 +125,11 @@ func (v *Version) GetAggregatedTableProperties(ro *rocksdb.ReadOptions, level in
 			return nil, err
 		}
 	}
-	sum := new(rocksdb.TableProperties)
+	sum := rocksdb.NewTableProperties()
 	for _, p := range props {
 		sum.Add(p)
 	}
-	return sum, nil
+	return &sum, nil
 }
 
 // TablesRangeTombstoneSummary lists up to maxEntries range tombstones by file.

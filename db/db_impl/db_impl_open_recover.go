@@ -707,7 +707,7 @@ func (r *walRecovery) writeLevel0Table(cfd *db.ColumnFamilyData) error {
 		stats.NumOutputFiles = 1
 	}
 	stats.Micros = d.clock.NowMicros() - start
-	cfd.InternalStats().AddCompactionStats(0, &stats)
+	cfd.InternalStats().AddCompactionStats(0, rocksdb.UserPriority, &stats)
 	cfd.InternalStats().AddCFStats(db.BytesFlushed, stats.BytesWritten)
 	return nil
 }

@@ -1,24 +1,153 @@
-// Port of db/db_impl/db_impl.cc (GetProperty, GetIntProperty).
+// Port of db/db_impl/db_impl.cc (GetProperty, GetMapProperty, GetIntProperty,
+// GetAggregatedIntProperty, ResetStats).
 
 package dbimpl
 
 import (
+	"strconv"
+
+	"github.com/rocksdb-go/rocksdb/db"
+	"github.com/rocksdb-go/rocksdb/db/memtable"
+	"github.com/rocksdb-go/rocksdb/db/snapshot"
+	"github.com/rocksdb-go/rocksdb/db/writethread"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
 )
 
-// GetProperty gives a property by name; ok is false when there is none of that
-// name.
+// GetProperty gives a property by name (rocksdb.PropertyStats, …); ok is false
+// when there is none of that name.
 func (d *DBImpl) GetProperty(cf rocksdb.ColumnFamilyHandle, name string) (value string, ok bool) {
+	info := db.GetPropertyInfo(name)
+	if info == nil {
+		return "", false
+	}
 	cfd := d.cfd(cf)
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return cfd.InternalStats().GetStringProperty(name, d)
+	if info.IsInt() {
+		n, ok := d.intProperty(cfd, info)
+		if !ok {
+			return "", false
+		}
+		return strconv.FormatUint(n, 10), true
+	}
+	if !info.NeedOutOfMutex {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+	}
+	return cfd.InternalStats().GetStringProperty(info, name)
+}
+
+// GetMapProperty gives a property by its parts; ok is false when there is none
+// of that name, or it has no parts.
+func (d *DBImpl) GetMapProperty(cf rocksdb.ColumnFamilyHandle, name string) (values map[string]string, ok bool) {
+	info := db.GetPropertyInfo(name)
+	if info == nil || !info.HasMap() {
+		return nil, false
+	}
+	if !info.NeedOutOfMutex {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+	}
+	return d.cfd(cf).InternalStats().GetMapProperty(info, name)
 }
 
 // GetIntProperty gives a property that is a number.
 func (d *DBImpl) GetIntProperty(cf rocksdb.ColumnFamilyHandle, name string) (value uint64, ok bool) {
-	cfd := d.cfd(cf)
+	info := db.GetPropertyInfo(name)
+	if info == nil || !info.IsInt() {
+		return 0, false
+	}
+	return d.intProperty(d.cfd(cf), info)
+}
+
+// intProperty is called without the mutex; cfd is referenced.
+func (d *DBImpl) intProperty(cfd *db.ColumnFamilyData, info *db.PropertyInfo) (uint64, bool) {
+	if !info.NeedOutOfMutex {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		return cfd.InternalStats().GetIntProperty(info, d)
+	}
+	sv := cfd.GetReferencedSuperVersion()
+	defer sv.Release()
+	return cfd.InternalStats().GetIntPropertyOutOfMutex(info, sv.Current)
+}
+
+// GetAggregatedIntProperty sums a property up over all families; ok is false
+// when one of them does not have it.
+func (d *DBImpl) GetAggregatedIntProperty(name string) (value uint64, ok bool) {
+	info := db.GetPropertyInfo(name)
+	if info == nil || !info.IsInt() {
+		return 0, false
+	}
+	d.mu.Lock()
+	families := append([]*db.ColumnFamilyData(nil), d.families.All()...)
+	for _, cfd := range families {
+		cfd.Ref()
+	}
+	d.mu.Unlock()
+	sum := db.NewIntPropertyAggregator(name)
+	ok = true
+	for _, cfd := range families {
+		if !ok || cfd.GetSuperVersion() == nil {
+			continue
+		}
+		var n uint64
+		if n, ok = d.intProperty(cfd, info); ok {
+			sum.Add(cfd, n)
+		}
+	}
+	var free []*memtable.MemTable
+	d.mu.Lock()
+	for _, cfd := range families {
+		cfd.UnrefLocked(&free)
+	}
+	d.mu.Unlock()
+	freeMemtables(free)
+	return sum.Aggregate(), ok
+}
+
+// ResetStats sets the figures of all families to zero.
+func (d *DBImpl) ResetStats() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return cfd.InternalStats().GetIntProperty(name, d)
+	for _, cfd := range d.families.All() {
+		cfd.InternalStats().Clear()
+	}
+	return nil
 }
+
+// The methods below make DBImpl a db.StatsHost.
+var _ db.StatsHost = (*DBImpl)(nil)
+
+// NumRunningFlushesLocked counts flushes at work.
+func (d *DBImpl) NumRunningFlushesLocked() int { return d.st.numRunningFlushes }
+
+// NumRunningCompactionsLocked counts compactions at work.
+func (d *DBImpl) NumRunningCompactionsLocked() int { return d.st.numRunningCompacts }
+
+// NumRunningCompactionSortedRunsLocked counts the sorted runs these read.
+func (d *DBImpl) NumRunningCompactionSortedRunsLocked() (n uint64) {
+	for _, cfd := range d.families.All() {
+		n += uint64(max(cfd.InternalStats().RunningCompactionSortedRuns().Load(), 0))
+	}
+	return n
+}
+
+// IsFileDeletionsEnabledLocked tells whether obsolete files are deleted.
+func (d *DBImpl) IsFileDeletionsEnabledLocked() bool { return d.st.deletesDisabled == 0 }
+
+// SnapshotsLocked are the snapshots taken.
+func (d *DBImpl) SnapshotsLocked() *snapshot.List { return &d.st.snapshots }
+
+// ObsoleteSstFilesSizeLocked is the bytes of tables to delete.
+func (d *DBImpl) ObsoleteSstFilesSizeLocked() uint64 { return d.versions.GetObsoleteSstFilesSize() }
+
+// MinLogNumberToKeep is the oldest WAL that recovery needs.
+func (d *DBImpl) MinLogNumberToKeep() uint64 { return d.minLogNumberToKeep() }
+
+// MinObsoleteSstNumberToKeepLocked is the least number of a table that a job
+// may be writing.
+func (d *DBImpl) MinObsoleteSstNumberToKeepLocked() uint64 {
+	return d.minObsoleteSSTNumberToKeepLocked()
+}
+
+// WriteController says whether writers are held back.
+func (d *DBImpl) WriteController() *writethread.WriteController { return d.writeCtl }
