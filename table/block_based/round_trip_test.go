@@ -450,7 +450,7 @@ func variants() []variant {
 		}},
 		{"sampling", func(s *tableSpec) { s.cf.SampleForCompression = 2 }},
 	}
-	for _, c := range []rocksdb.CompressionType{rocksdb.SnappyCompression, rocksdb.ZlibCompression, rocksdb.LZ4Compression,
+	for _, c := range []rocksdb.CompressionType{rocksdb.SnappyCompression, rocksdb.ZlibCompression, rocksdb.BZip2Compression, rocksdb.LZ4Compression,
 		rocksdb.LZ4HCCompression, rocksdb.ZSTD} {
 		vs = append(vs, variant{fmt.Sprintf("compression_%d", c), func(s *tableSpec) { s.compression = c }},
 			variant{fmt.Sprintf("dict_%d", c), func(s *tableSpec) {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
+	"github.com/rocksdb-go/rocksdb/util"
 )
 
 var writable = []rocksdb.CompressionType{
@@ -393,5 +394,112 @@ func BenchmarkDecompress(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+func TestDBCompressionTest_GetRecommendedParallelThreads(t *testing.T) {
+	m := GetBuiltinV2CompressionManager()
+	o := rocksdb.DefaultCompressionOptions()
+	check := func(ct rocksdb.CompressionType, want uint32) {
+		t.Helper()
+		if got := m.GetCompressor(&o, ct).GetRecommendedParallelThreads(); got != want {
+			t.Errorf("type %d, level %d: %d threads", ct, o.Level, got)
+		}
+	}
+	o.ParallelThreads = 1
+	for _, ct := range []rocksdb.CompressionType{rocksdb.SnappyCompression, rocksdb.ZlibCompression, rocksdb.LZ4Compression,
+		rocksdb.LZ4HCCompression, rocksdb.ZSTD} {
+		check(ct, 1)
+	}
+	// Fast ones do not gain by it.
+	o.ParallelThreads, o.Level = 8, 3
+	check(rocksdb.SnappyCompression, 1)
+	check(rocksdb.ZlibCompression, 8)
+	check(rocksdb.ZSTD, 8)
+	for _, ct := range []rocksdb.CompressionType{rocksdb.LZ4Compression, rocksdb.LZ4HCCompression} {
+		for _, o.Level = range []int{-10, -1, 0, 1, 4, 9, 12} {
+			want := uint32(1)
+			if o.Level >= 1 {
+				want = 8
+			}
+			check(ct, want)
+		}
+	}
+	o.Level = -1
+	check(rocksdb.ZSTD, 1)
+	o.Level = 0
+	check(rocksdb.ZSTD, 8)
+}
+
+// compressAt compresses src whole and takes it apart again.
+func compressAt(t *testing.T, ct rocksdb.CompressionType, level int, src []byte) ([]byte, rocksdb.CompressionType) {
+	t.Helper()
+	m := GetBuiltinV2CompressionManager()
+	o := rocksdb.DefaultCompressionOptions()
+	o.Level = level
+	out := make([]byte, 2*len(src)+1024)
+	n, used, err := m.GetCompressor(&o, ct).CompressBlock(src, out, nil)
+	if err != nil || used == rocksdb.NoCompression {
+		t.Fatalf("type %d, level %d: used %d, %v", ct, level, used, err)
+	}
+	d := m.GetDecompressor()
+	args := rocksdb.DecompressArgs{CompressionType: used, CompressedData: out[:n]}
+	if err := d.ExtractUncompressedSize(&args); err != nil {
+		t.Fatal(err)
+	}
+	back := make([]byte, args.UncompressedSize)
+	if err := d.DecompressBlock(&args, back); err != nil || !bytes.Equal(back, src) {
+		t.Fatalf("type %d, level %d: something else came back, %v", ct, level, err)
+	}
+	return out[:n], used
+}
+
+func TestDBCompressionTest_UnifiedLZ4LZ4HCLevels(t *testing.T) {
+	src := bytes.Repeat([]byte("abcdefgh"), 256)
+	byLevel := map[int][]byte{}
+	for _, level := range []int{-1, 0, -3, -65537, -65538, -1000000, -2000000000, 1, 4, 9, 12, 13, 100, 1000, 2000000000} {
+		a, usedA := compressAt(t, rocksdb.LZ4Compression, level, src)
+		b, usedB := compressAt(t, rocksdb.LZ4HCCompression, level, src)
+		want := rocksdb.LZ4Compression
+		if level >= 1 {
+			want = rocksdb.LZ4HCCompression
+		}
+		if usedA != want || usedB != want || !bytes.Equal(a, b) {
+			t.Errorf("level %d: used %d and %d", level, usedA, usedB)
+		}
+		byLevel[level] = a
+		// Levels beyond the ends are the ends.
+		same := level
+		switch {
+		case level == 0:
+			same = -1
+		case level < -65537:
+			same = -65537
+		case level > 12:
+			same = 12
+		}
+		if !bytes.Equal(a, byLevel[same]) {
+			t.Errorf("level %d is not as %d", level, same)
+		}
+	}
+	for _, ct := range []rocksdb.CompressionType{rocksdb.LZ4Compression, rocksdb.LZ4HCCompression} {
+		if _, used := compressAt(t, ct, rocksdb.DefaultCompressionLevel, src); used != ct {
+			t.Errorf("type %d: used %d", ct, used)
+		}
+	}
+}
+
+func TestDBCompressionTest_ZSTDLevelZeroMapsToMinusOne(t *testing.T) {
+	rnd := util.NewRandom(301)
+	var src []byte
+	for range 2000 {
+		src = append(src, rnd.RandomString(16)...)
+		src = append(src, "xxxxxxxx"...)
+	}
+	zero, _ := compressAt(t, rocksdb.ZSTD, 0, src)
+	minusOne, _ := compressAt(t, rocksdb.ZSTD, -1, src)
+	three, _ := compressAt(t, rocksdb.ZSTD, 3, src)
+	if !bytes.Equal(zero, minusOne) || bytes.Equal(zero, three) {
+		t.Errorf("%d, %d and %d bytes", len(zero), len(minusOne), len(three))
 	}
 }
