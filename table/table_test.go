@@ -67,7 +67,7 @@ func maxIkey(userKey string) []byte { return ikeyOf(userKey, dbformat.MaxSequenc
 
 // tableConstructor writes what was added into a file and opens it.
 type tableConstructor struct {
-	t *testing.T
+	t testing.TB
 	// convert stores user keys at the greatest sequence number.
 	convert      bool
 	level        int
@@ -82,14 +82,14 @@ type tableConstructor struct {
 
 var curFileNum uint64
 
-func newTableConstructor(t *testing.T, cmp rocksdb.Comparator, convert bool) *tableConstructor {
+func newTableConstructor(t testing.TB, cmp rocksdb.Comparator, convert bool) *tableConstructor {
 	return &tableConstructor{t: t, convert: convert, level: -1, data: util.NewKVMap(cmp), name: filepath.Join(t.TempDir(), "test")}
 }
 
 func (c *tableConstructor) Add(key, value string) { c.data.Set(key, value) }
 
 // newBuilder begins a table in file name.
-func newBuilder(t *testing.T, o *rocksdb.Options, icmp *dbformat.InternalKeyComparator, name string, level int,
+func newBuilder(t testing.TB, o *rocksdb.Options, icmp *dbformat.InternalKeyComparator, name string, level int,
 	collectors tblpropcoll.InternalTblPropCollFactories, wopts *file.WriterOptions) (table.TableBuilder, *file.WritableFileWriter) {
 	t.Helper()
 	io, mo := options.NewImmutableOptions(&o.DBOptions, &o.ColumnFamilyOptions), options.NewMutableCFOptions(&o.ColumnFamilyOptions)
@@ -110,7 +110,7 @@ func newBuilder(t *testing.T, o *rocksdb.Options, icmp *dbformat.InternalKeyComp
 }
 
 // finishTable ends the table and checks its size.
-func finishTable(t *testing.T, b table.TableBuilder, w *file.WritableFileWriter) {
+func finishTable(t testing.TB, b table.TableBuilder, w *file.WritableFileWriter) {
 	t.Helper()
 	if err := b.Finish(); err != nil {
 		t.Fatal(err)
