@@ -76,7 +76,9 @@ func (s *seeker) one() error {
 	pos := int64(t.rand.Next() % uint64(f.Num))
 	key := b.keys.generate(uint64(pos), f.Num, s.keyBuf)
 	if f.SeekMissingPrefix {
-		// Behind the number comes '0': '1' makes a prefix that is not there.
+		// Behind the number comes '0': '1' makes a prefix that is not there. An
+		// existing key is shared.
+		key = append(s.keyBuf[:0], key...)
 		key[8] = '1'
 	}
 	s.setBounds(pos, key)

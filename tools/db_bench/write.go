@@ -304,9 +304,12 @@ func (b *benchmark) followSine(t *threadState) error {
 func (b *benchmark) doDelete(t *threadState, seq bool) error {
 	f := b.flags
 	batch, key := newWriteBatch(), b.keys.keyBuffer()
-	seconds := int64(f.Duration)
-	if seq {
-		seconds = 0
+	seconds := int64(0)
+	if !seq {
+		if err := b.needKeys(); err != nil {
+			return err
+		}
+		seconds = int64(f.Duration)
 	}
 	d := t.shared.makeDuration(seconds, b.deletes, 0)
 	for i := int64(0); !d.finished(b.entriesPerBatch); i += b.entriesPerBatch {
