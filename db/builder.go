@@ -258,10 +258,10 @@ func (b *tableBuild) write() (empty bool, err error) {
 		b.Stats.NumInputRecords = it.NumInputEntryScanned() + b.numTombstones
 	}
 	if err != nil || empty {
-		b.builder.Abandon()
 		if err == nil {
 			err = b.builder.Status() // why it stayed empty
 		}
+		b.builder.Abandon()
 		return empty, err
 	}
 	return false, b.finish(it)

@@ -1,0 +1,146 @@
+// Port of db/db_impl/db_impl_debug.cc.
+
+package dbimpl
+
+import (
+	"github.com/rocksdb-go/rocksdb/db"
+	"github.com/rocksdb-go/rocksdb/db/dbformat"
+	"github.com/rocksdb-go/rocksdb/db/writethread"
+	"github.com/rocksdb-go/rocksdb/include/rocksdb"
+	"github.com/rocksdb-go/rocksdb/table/internaliter"
+)
+
+// What tests need to see and do. No other code calls these.
+
+// TestFlushMemTable flushes a family's memtable.
+func (d *DBImpl) TestFlushMemTable(wait, allowWriteStall bool, cf rocksdb.ColumnFamilyHandle) error {
+	return d.flushMemTable(d.cfd(cf), &rocksdb.FlushOptions{Wait: wait, AllowWriteStall: allowWriteStall}, rocksdb.FlushReasonTest)
+}
+
+// TestWaitForFlushMemTable waits until no memtable of the family waits to be
+// flushed.
+func (d *DBImpl) TestWaitForFlushMemTable(cf rocksdb.ColumnFamilyHandle) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.waitForFlushLocked(d.cfd(cf), dbformat.MaxSequenceNumber, rocksdb.FlushReasonTest)
+}
+
+// TestCompactRange compacts a level into the next one (universal and FIFO: into
+// itself).
+func (d *DBImpl) TestCompactRange(level int, begin, end []byte, cf rocksdb.ColumnFamilyHandle, disallowTrivialMove bool) error {
+	cfd := d.cfd(cf)
+	out := level + 1
+	if s := cfd.IOptions().CompactionStyle; s == rocksdb.CompactionStyleUniversal || s == rocksdb.CompactionStyleFIFO {
+		out = level
+	}
+	o := rocksdb.DefaultCompactRangeOptions()
+	o.ExclusiveManualCompaction = true
+	_, err := d.runManualCompaction(cfd, level, out, &o, begin, end, disallowTrivialMove, ^uint64(0))
+	return err
+}
+
+// TestWaitForCompact waits until nothing is left to flush or to compact.
+func (d *DBImpl) TestWaitForCompact() error { return d.WaitForCompact(nil) }
+
+// TestWaitForBackgroundWork waits for the jobs that are scheduled.
+func (d *DBImpl) TestWaitForBackgroundWork() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.waitForBackgroundWorkLocked()
+	return d.errorHandler.GetBGError()
+}
+
+// unbatched runs f as the only writer, with mu held.
+func (d *DBImpl) unbatched(f func(ctx *writeContext) error) error {
+	var ctx writeContext
+	w := &writethread.Writer{}
+	w.Reset(&rocksdb.WriteOptions{}, nil)
+	d.mu.Lock()
+	d.writeThread.EnterUnbatched(w, &d.mu)
+	err := f(&ctx)
+	d.writeThread.ExitUnbatched(w)
+	d.mu.Unlock()
+	ctx.clean()
+	return err
+}
+
+// TestSwitchMemtable makes the family's memtable immutable.
+func (d *DBImpl) TestSwitchMemtable(cf rocksdb.ColumnFamilyHandle) error {
+	return d.unbatched(func(ctx *writeContext) error { return d.switchMemtableLocked(d.cfd(cf), ctx) })
+}
+
+// TestSwitchWAL flushes what holds back the oldest log.
+func (d *DBImpl) TestSwitchWAL() error { return d.unbatched(d.switchWALLocked) }
+
+// TestLogfileNumber is the newest log's number.
+func (d *DBImpl) TestLogfileNumber() uint64 { return d.logNumber.Load() }
+
+// TestNumAliveLogs counts the logs that hold unflushed data, and the newest one.
+func (d *DBImpl) TestNumAliveLogs() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return len(d.st.aliveLogs)
+}
+
+// TestMaxTotalInMemoryState is the sum of all families' write buffers, in bytes.
+func (d *DBImpl) TestMaxTotalInMemoryState() uint64 { return d.maxTotalInMemoryState.Load() }
+
+// TestBGCompactionsAllowed is how many compactions may run now.
+func (d *DBImpl) TestBGCompactionsAllowed() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.backgroundJobLimits().compactions
+}
+
+// TestBGFlushesAllowed is how many flushes may run now.
+func (d *DBImpl) TestBGFlushesAllowed() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.backgroundJobLimits().flushes
+}
+
+// TestGetBGError is the error that stopped background work, or nil.
+func (d *DBImpl) TestGetBGError() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.errorHandler.GetBGError()
+}
+
+// TestGetWalPreallocateBlockSize is how many bytes a log is preallocated by.
+func (d *DBImpl) TestGetWalPreallocateBlockSize(writeBufferSize uint64) uint64 {
+	return d.walPreallocateBlockSize(writeBufferSize)
+}
+
+// TestWriteController is the controller of the write rate.
+func (d *DBImpl) TestWriteController() *writethread.WriteController { return d.writeCtl }
+
+// TestDeleteObsoleteFiles looks through the directories and deletes what no
+// version needs.
+func (d *DBImpl) TestDeleteObsoleteFiles() {
+	job := d.newJobContext()
+	d.mu.Lock()
+	d.findObsoleteFilesLocked(job, true, false)
+	d.mu.Unlock()
+	if job.haveSomethingToDelete() {
+		d.purgeObsoleteFiles(job)
+	}
+	job.clean()
+}
+
+// TestWithMutex runs f with mu held.
+func (d *DBImpl) TestWithMutex(f func()) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	f()
+}
+
+// TestCFD gives the data of a family.
+func (d *DBImpl) TestCFD(cf rocksdb.ColumnFamilyHandle) *db.ColumnFamilyData { return d.cfd(cf) }
+
+// TestNewInternalIterator iterates over all entries of a family, hidden ones
+// too; close it, then call done.
+func (d *DBImpl) TestNewInternalIterator(cf rocksdb.ColumnFamilyHandle) (it internaliter.InternalIterator, done func()) {
+	x := &Iterator{d: d, cfd: d.cfd(cf), ro: rocksdb.DefaultReadOptions()}
+	x.sv = x.cfd.GetReferencedSuperVersion()
+	return x.internalIterator(dbformat.MaxSequenceNumber), x.sv.Release
+}
