@@ -418,7 +418,7 @@ func (c *ColumnFamilyData) RangesOverlapWithMemtables(ranges []dbformat.UserKeyR
 			return false, err
 		}
 		for _, r := range ranges {
-			it.Seek(dbformat.SetMaxPossibleForUserKey(r.Start))
+			it.Seek(dbformat.SetMinPossibleForUserKey(r.Start))
 			if it.Valid() && c.icmp.CompareUserKey(it.UserKey(), r.Limit) <= 0 {
 				return true, nil
 			}

@@ -534,10 +534,10 @@ func (d *DBImpl) runManualCompaction(cfd *db.ColumnFamilyData, from, to int, o *
 	m.in = compaction.ManualRange{InputLevel: from, OutputLevel: to, Options: o, MaxFileNumToIgnore: maxFile}
 	if style := cfd.IOptions().CompactionStyle; style == rocksdb.CompactionStyleLevel {
 		if begin != nil {
-			m.in.Begin = dbformat.SetMaxPossibleForUserKey(begin)
+			m.in.Begin = dbformat.SetMinPossibleForUserKey(begin)
 		}
 		if end != nil {
-			m.in.End = dbformat.SetMinPossibleForUserKey(end)
+			m.in.End = dbformat.SetMaxPossibleForUserKey(end)
 		}
 	}
 	syncpoint.Process("DBImpl::RunManualCompaction:0")

@@ -273,14 +273,16 @@ func (k InternalKey) Valid() bool {
 // UserKey gives the user-key part.
 func (k InternalKey) UserKey() []byte { return ExtractUserKey(k) }
 
-// SetMaxPossibleForUserKey gives the first of all entries of userKey.
+// SetMaxPossibleForUserKey gives the greatest internal key of userKey: all its
+// entries are at or before it.
 func SetMaxPossibleForUserKey(userKey []byte) InternalKey {
-	return NewInternalKey(userKey, MaxSequenceNumber, ValueTypeForSeek)
+	return NewInternalKey(userKey, 0, TypeDeletion)
 }
 
-// SetMinPossibleForUserKey gives the last of all entries of userKey.
+// SetMinPossibleForUserKey gives the least internal key of userKey: all its
+// entries are at or after it.
 func SetMinPossibleForUserKey(userKey []byte) InternalKey {
-	return NewInternalKey(userKey, 0, TypeDeletion)
+	return NewInternalKey(userKey, MaxSequenceNumber, ValueTypeForSeek)
 }
 
 // DebugString formats the key for people.
@@ -453,9 +455,27 @@ func (t *RangeTombstone) SerializeKey() InternalKey {
 	return NewInternalKey(t.StartKey, t.Seq, TypeRangeDeletion)
 }
 
-// SerializeEndKey gives the end as an exclusive internal-key bound.
+// SerializeEndKey gives the end as an exclusive internal-key bound: before any
+// entry of the end key, whatever its timestamp.
 func (t *RangeTombstone) SerializeEndKey() InternalKey {
+	if n := len(t.Timestamp); n > 0 && len(t.EndKey) >= n {
+		k := make([]byte, 0, len(t.EndKey)+NumInternalBytes)
+		k = AppendUserKeyWithMaxTimestamp(k, t.EndKey, n)
+		return AppendInternalKeyFooter(k, MaxSequenceNumber, TypeRangeDeletion)
+	}
 	return NewInternalKey(t.EndKey, MaxSequenceNumber, TypeRangeDeletion)
+}
+
+// NewRangeTombstone makes a tombstone whose keys' timestamps are replaced by
+// ts, which may be empty. It owns its keys.
+func NewRangeTombstone(start, end []byte, seq rocksdb.SequenceNumber, ts []byte) RangeTombstone {
+	t := RangeTombstone{StartKey: bytes.Clone(start), EndKey: bytes.Clone(end), Seq: seq}
+	if n := len(ts); n > 0 {
+		copy(t.StartKey[len(start)-n:], ts)
+		copy(t.EndKey[len(end)-n:], ts)
+		t.Timestamp = t.StartKey[len(start)-n:]
+	}
+	return t
 }
 
 // UserKeyRange is a range of user keys; nil bounds are open.
