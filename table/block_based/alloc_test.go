@@ -45,6 +45,13 @@ func TestReadsDoNotAllocate(t *testing.T) {
 	for _, v := range []variant{
 		{"default", nil},
 		{"first_key", func(s *tableSpec) { s.bbto.IndexType = rocksdb.BinarySearchWithFirstKey }},
+		{"hyper_clock", func(s *tableSpec) {
+			c, err := cache.NewHyperClockCache(rocksdb.DefaultHyperClockCacheOptions(64 << 20))
+			if err != nil {
+				panic(err)
+			}
+			s.bbto.BlockCache = c
+		}},
 		{"partitioned", func(s *tableSpec) {
 			s.bbto.IndexType, s.bbto.PartitionFilters = rocksdb.TwoLevelIndexSearch, true
 			s.bbto.CacheIndexAndFilterBlocks = true

@@ -48,7 +48,8 @@ type BlockBasedTable struct {
 	level          int
 	fsPrefetch     bool // the file system reads ahead itself
 	blockCache     rocksdb.Cache
-	lru            *cache.LRUCache // blockCache, where it is one
+	lru            *cache.LRUCache        // blockCache, where it is one
+	hyperClock     *cache.HyperClockCache // the same
 	allocator      rocksdb.MemoryAllocator
 	footer         format.Footer
 	props          *rocksdb.TableProperties
@@ -110,6 +111,7 @@ func Open(ro *rocksdb.ReadOptions, p *OpenParams, f *file.RandomAccessFileReader
 		t.blockCache = nil
 	}
 	t.lru, _ = t.blockCache.(*cache.LRUCache)
+	t.hyperClock, _ = t.blockCache.(*cache.HyperClockCache)
 	if a, ok := t.blockCache.(interface {
 		MemoryAllocator() rocksdb.MemoryAllocator
 	}); ok {

@@ -138,11 +138,37 @@ func (t *BlockBasedTable) cacheLookup(key cache.CacheKey, bt block.BlockType) ro
 		}
 		return nil
 	}
+	if t.hyperClock != nil {
+		if h := t.hyperClock.LookupKey(key); h != nil {
+			return h
+		}
+		return nil
+	}
 	buf := keyBufs.Get().(*[]byte)
 	*buf = key.Append((*buf)[:0])
 	h := t.blockCache.Lookup(*buf, cacheItemHelpers[bt], t.cachePriority(bt), t.ioptions.Stats)
 	keyBufs.Put(buf)
 	return h
+}
+
+// cacheInsert gives a handle on the new entry.
+func (t *BlockBasedTable) cacheInsert(key cache.CacheKey, obj any, bt block.BlockType, charge int) (rocksdb.CacheHandle, error) {
+	helper, priority := cacheItemHelpers[bt], t.cachePriority(bt)
+	switch {
+	case t.lru != nil:
+		h, err := t.lru.InsertKey(key, obj, helper, charge, priority, true)
+		if err != nil {
+			return nil, err
+		}
+		return h, nil
+	case t.hyperClock != nil:
+		h, err := t.hyperClock.InsertKey(key, obj, helper, charge, priority, true)
+		if err != nil {
+			return nil, err
+		}
+		return h, nil
+	}
+	return t.blockCache.Insert(key.AsSlice(), obj, helper, charge, priority, true)
 }
 
 func (t *BlockBasedTable) cachePriority(bt block.BlockType) rocksdb.CachePriority {
@@ -219,16 +245,8 @@ type patternUpdater interface {
 
 func insertBlock[T cacheable](t *BlockBasedTable, rc *readContext, key cache.CacheKey, v T, bt block.BlockType) (e block.CachableEntry[T], err error) {
 	charge := v.ApproximateMemoryUsage()
-	var ch rocksdb.CacheHandle
-	if t.lru != nil {
-		h, err := t.lru.InsertKey(key, v, cacheItemHelpers[bt], charge, t.cachePriority(bt), true)
-		if err != nil {
-			v.Free()
-			monitoring.RecordTick(t.ioptions.Stats, rocksdb.BlockCacheAddFailures, 1)
-			return e, err
-		}
-		ch = h
-	} else if ch, err = t.blockCache.Insert(key.AsSlice(), v, cacheItemHelpers[bt], charge, t.cachePriority(bt), true); err != nil {
+	ch, err := t.cacheInsert(key, v, bt, charge)
+	if err != nil {
 		v.Free()
 		monitoring.RecordTick(t.ioptions.Stats, rocksdb.BlockCacheAddFailures, 1)
 		return e, err

@@ -421,6 +421,15 @@ func variants() []variant {
 		}},
 		{"no_cache", func(s *tableSpec) { s.bbto.NoBlockCache = true; bloom(s) }},
 		{"tiny_cache", func(s *tableSpec) { s.bbto.BlockCache = cache.NewLRUCacheOfCapacity(4096); bloom(s) }},
+		{"hyper_clock", func(s *tableSpec) {
+			o := rocksdb.DefaultHyperClockCacheOptions(1 << 20)
+			c, err := cache.NewHyperClockCache(o)
+			if err != nil {
+				panic(err)
+			}
+			s.bbto.BlockCache, s.bbto.CacheIndexAndFilterBlocks = c, true
+			bloom(s)
+		}},
 		{"warm", func(s *tableSpec) {
 			bloom(s)
 			s.bbto.BlockCache = cache.NewLRUCacheOfCapacity(8 << 20)
