@@ -6,7 +6,7 @@ export CGO_ENABLED = 0
 TAGS = invariants,syncpoint
 TOOLS = db_bench ldb sst_dump db_stress
 
-.PHONY: all check bench test race lint vet staticcheck generate clean $(TOOLS)
+.PHONY: all check bench test race engines lint vet staticcheck generate clean $(TOOLS)
 
 all: $(TOOLS)
 
@@ -23,7 +23,11 @@ bench: db_bench
 	  --benchmarks=fillseq,fillrandom,overwrite,readrandom,readseq,seekrandom
 
 # Everything that CI runs.
-check: lint test race
+check: engines lint test race
+
+# Installs the C++ engines that tests compare with, where the machine can.
+engines:
+	@bash internal/engines/install.sh
 
 test:
 	$(GO) test -tags $(TAGS) -timeout 20m ./...
