@@ -6,6 +6,7 @@ package table_test
 import (
 	"fmt"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -551,4 +552,46 @@ func TestIndexBlockRestartIntervalTest_IndexBlockRestartInterval(t *testing.T) {
 			c.Close()
 		}
 	}
+}
+
+// TestHyperClockBlockCache reads tables by a cache that is not an LRUCache.
+func TestHyperClockBlockCache(t *testing.T) {
+	hc, err := cache.NewHyperClockCache(rocksdb.DefaultHyperClockCacheOptions(64 << 10))
+	if err != nil {
+		t.Fatal(err)
+	}
+	bbto := rocksdb.DefaultBlockBasedTableOptions()
+	bbto.BlockCache, bbto.CacheIndexAndFilterBlocks, bbto.BlockSize = hc, true, 1024
+	bbto.FilterPolicy = blockbased.NewBloomFilterPolicy(10)
+	o := optionsFor(&bbto)
+	o.Statistics = monitoring.CreateDBStatistics()
+	c := newTableConstructor(t, util.BytewiseComparator(), false)
+	for i := range 5000 {
+		c.Add(string(ikeyOf(fmt.Sprintf("%06d", 2*i), 1)), fmt.Sprintf("%050d", i))
+	}
+	c.Finish(&o, icmp)
+	var wg sync.WaitGroup
+	for g := range 4 {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			for i := g; i < 5000; i += 3 {
+				if v, found := tableGet(t, c, ikeyOf(fmt.Sprintf("%06d", 2*i), 1), nil, nil); !found || v != fmt.Sprintf("%050d", i) {
+					t.Errorf("%d: %q", i, v)
+				}
+				if _, found := tableGet(t, c, ikeyOf(fmt.Sprintf("%06d", 2*i+1), 1), nil, nil); found {
+					t.Errorf("%d found", 2*i+1)
+				}
+			}
+			readAll(t, c)
+		}()
+	}
+	wg.Wait()
+	checkEq(t, "hits", o.Statistics.GetTickerCount(rocksdb.BlockCacheIndexHit) > 0, true)
+	c.Close()
+	checkEq(t, "pinned", hc.GetPinnedUsage(), 0)
+	usage := hc.GetUsage()
+	checkEq(t, "within capacity", usage <= 64<<10+8192, true)
+	hc.EraseUnRefEntries()
+	checkEq(t, "occupancy", hc.GetOccupancyCount(), 0)
 }
