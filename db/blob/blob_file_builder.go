@@ -73,7 +73,8 @@ type BlobFileBuilder struct {
 	writer    *BlobLogWriter // nil while no file is open
 	count     uint64         // of the open file
 	bytes     uint64
-	buf       []byte
+	buf       []byte // of compressed values
+	index     []byte // the last one given
 	paths     []string
 	additions []blobformat.BlobFileAddition
 }
@@ -99,34 +100,35 @@ func (b *BlobFileBuilder) Paths() []string { return b.paths }
 // Additions describe the files that are complete.
 func (b *BlobFileBuilder) Additions() []blobformat.BlobFileAddition { return b.additions }
 
-// Add moves value to a blob file and appends the blob index that stands for it
-// to dst; moved is false when the value is too small.
-func (b *BlobFileBuilder) Add(dst, key, value []byte) (index []byte, moved bool, err error) {
+// Add moves value to a blob file and gives the blob index that stands for it,
+// valid until the next call; nil when the value is too small to be moved.
+func (b *BlobFileBuilder) Add(key, value []byte) (index []byte, err error) {
 	if len(value) == 0 || uint64(len(value)) < b.minBlobSize {
-		return dst, false, nil
+		return nil, nil
 	}
 	if err := b.openIfNeeded(); err != nil {
-		return dst, false, err
+		return nil, err
 	}
 	stored, err := b.compress(value)
 	if err != nil {
-		return dst, false, err
+		return nil, err
 	}
 	number := b.writer.GetLogNumber()
 	offset, err := b.writer.AddRecord(b.o.WriteOptions, key, stored)
 	syncpoint.ProcessArg("BlobFileBuilder::WriteBlobToFile:AddRecord", &err)
 	if err != nil {
-		return dst, false, err
+		return nil, err
 	}
 	b.count++
 	b.bytes += blobformat.BlobLogRecordHeaderSize + uint64(len(key)) + uint64(len(stored))
 	if b.writer.File().GetFileSize() >= b.fileSize {
 		if err := b.closeFile(); err != nil {
-			return dst, false, err
+			return nil, err
 		}
 	}
 	b.putIntoCache(value, number, offset)
-	return blobformat.EncodeBlob(dst, number, offset, uint64(len(stored)), b.compression), true, nil
+	b.index = blobformat.EncodeBlob(b.index[:0], number, offset, uint64(len(stored)), b.compression)
+	return b.index, nil
 }
 
 // Finish completes the open file, if any.

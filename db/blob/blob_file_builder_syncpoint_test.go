@@ -20,7 +20,7 @@ func TestBlobFileBuilderIOErrorTest_IOError(t *testing.T) {
 			t.Cleanup(syncpoint.Reset)
 			syncpoint.SetCallBack("BlobFileBuilder::"+point, func(arg any) { *arg.(*error) = rocksdb.IOError(point) })
 			syncpoint.EnableProcessing()
-			if _, _, err := b.b.Add(nil, []byte("1"), []byte("deadbeef")); !rocksdb.IsIOError(err) {
+			if _, err := b.b.Add([]byte("1"), []byte("deadbeef")); !rocksdb.IsIOError(err) {
 				t.Errorf("got %v", err)
 			}
 			syncpoint.DisableProcessing()
@@ -45,8 +45,8 @@ func TestBlobFileBuilderTest_CompressionError(t *testing.T) {
 		*arg.(*error) = rocksdb.Corruption("tampered with")
 	})
 	syncpoint.EnableProcessing()
-	if _, moved, err := b.b.Add(nil, []byte("1"), []byte("deadbeef")); moved || !rocksdb.IsCorruption(err) {
-		t.Errorf("moved %t, %v", moved, err)
+	if index, err := b.b.Add([]byte("1"), []byte("deadbeef")); index != nil || !rocksdb.IsCorruption(err) {
+		t.Errorf("index %x, %v", index, err)
 	}
 	if !slices.Equal(b.b.Paths(), []string{b.path(2)}) || len(b.b.Additions()) != 0 {
 		t.Errorf("paths %v, %d additions", b.b.Paths(), len(b.b.Additions()))

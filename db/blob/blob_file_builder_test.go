@@ -39,9 +39,9 @@ func newBuilderTest(t *testing.T, change ...func(*rocksdb.DBOptions, *rocksdb.Co
 
 func (b *builderTest) add(key, value string) blobformat.BlobIndex {
 	b.t.Helper()
-	index, moved, err := b.b.Add(nil, []byte(key), []byte(value))
+	index, err := b.b.Add([]byte(key), []byte(value))
 	b.noErr(err)
-	if !moved {
+	if index == nil {
 		b.t.Fatalf("%s was not moved", key)
 	}
 	var x blobformat.BlobIndex
@@ -130,9 +130,9 @@ func TestBlobFileBuilderTest_BuildAndCheckMultipleFiles(t *testing.T) {
 func TestBlobFileBuilderTest_InlinedValues(t *testing.T) {
 	b := newBuilderTest(t, func(_ *rocksdb.DBOptions, cf *rocksdb.ColumnFamilyOptions) { cf.MinBlobSize = 1024 })
 	for i := range 10 {
-		index, moved, err := b.b.Add(nil, fmt.Append(nil, i), fmt.Append(nil, i+1234567890))
-		if index != nil || moved || err != nil {
-			t.Errorf("value %d: %x, %t, %v", i, index, moved, err)
+		index, err := b.b.Add(fmt.Append(nil, i), fmt.Append(nil, i+1234567890))
+		if index != nil || err != nil {
+			t.Errorf("value %d: %x, %v", i, index, err)
 		}
 	}
 	b.noErr(b.b.Finish())
