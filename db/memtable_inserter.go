@@ -9,6 +9,7 @@ import (
 
 	"github.com/rocksdb-go/rocksdb/db/dbformat"
 	"github.com/rocksdb-go/rocksdb/db/memtable"
+	"github.com/rocksdb-go/rocksdb/db/seqnotime"
 	"github.com/rocksdb-go/rocksdb/db/writebatch"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
 )
@@ -34,8 +35,9 @@ type MemTableInserter struct {
 	// HasValidWrites is set once something was inserted.
 	HasValidWrites bool
 
-	cfd  *ColumnFamilyData // of the entry at hand
-	post []postInfo        // concurrent: counts to add at the end
+	cfd    *ColumnFamilyData // of the entry at hand
+	post   []postInfo        // concurrent: counts to add at the end
+	packed []byte            // a timed put's value, reused
 }
 
 type postInfo struct {
@@ -138,7 +140,8 @@ func (m *MemTableInserter) PutCF(id uint32, key, value []byte) error {
 
 // TimedPutCF inserts a value with the time it was written.
 func (m *MemTableInserter) TimedPutCF(id uint32, key, value []byte, writeTime uint64) error {
-	return rocksdb.NotSupported("timed puts in a write batch")
+	m.packed = seqnotime.PackValueAndWriteTime(m.packed[:0], value, writeTime)
+	return m.add(id, dbformat.TypeValuePreferredSeqno, key, m.packed)
 }
 
 // PutEntityCF inserts a wide-column entity.
@@ -184,6 +187,13 @@ func (m *MemTableInserter) DeleteRangeCF(id uint32, begin, end []byte) error {
 
 // MergeCF inserts a merge operand.
 func (m *MemTableInserter) MergeCF(id uint32, key, operand []byte) error {
+	ok, err := m.seekToFamily(id)
+	if err != nil {
+		return err
+	}
+	if ok && m.cfd.ioptions.MergeOperator == nil {
+		return rocksdb.InvalidArgument("Merge requires `ColumnFamilyOptions::merge_operator != nullptr`")
+	}
 	return m.add(id, dbformat.TypeMerge, key, operand)
 }
 
@@ -240,6 +250,9 @@ func (v *BatchValidator) check(id uint32) error {
 
 // PutCF checks the family.
 func (v *BatchValidator) PutCF(id uint32, _, _ []byte) error { return v.check(id) }
+
+// TimedPutCF checks the family.
+func (v *BatchValidator) TimedPutCF(id uint32, _, _ []byte, _ uint64) error { return v.check(id) }
 
 // PutEntityCF checks the family.
 func (v *BatchValidator) PutEntityCF(id uint32, _, _ []byte) error { return v.check(id) }
