@@ -1,8 +1,7 @@
 // Port of table/block_based/block_based_table_builder.{h,cc}: adding keys and
 // ending blocks. Compressing and writing blocks is in builder_write.go, what
-// Finish writes in builder_finish.go, parallel compression in
-// builder_parallel.go. Differs: parallel compression is a pool of compressing
-// goroutines and one that writes, over channels.
+// Finish writes in builder_finish.go. Differs: parallel compression is a pool of
+// compressing goroutines and one that writes, over channels.
 
 package blockbased
 

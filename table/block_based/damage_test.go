@@ -214,3 +214,19 @@ func FuzzTable(f *testing.F) {
 		useTable(s, data, entries)
 	})
 }
+
+// openRaw opens a table in any file.
+func (s *tableSpec) openRaw(t *testing.T, f rocksdb.FSRandomAccessFile, size int) *blockbased.BlockBasedTable {
+	t.Helper()
+	io := options.NewImmutableOptions(&s.db, &s.cf)
+	o := table.DefaultTableReaderOptions(&io, s.icmp)
+	o.PrefixExtractor = s.cf.PrefixExtractor
+	o.CurDBSessionID, o.CurFileNum = "ABCDEFGHIJKLMNOPQRST", 7
+	ro := rocksdb.DefaultReadOptions()
+	r := file.NewRandomAccessFileReader(f, "000007.sst", nil)
+	tr, err := blockbased.NewBlockBasedTableFactory(&s.bbto).NewTableReader(&ro, &o, r, uint64(size), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tr.(*blockbased.BlockBasedTable)
+}

@@ -32,7 +32,7 @@
 //   - A file never changes, so readers need no lock; lookups with warm blocks
 //     allocate nothing.
 //
-// The only lock is parallel compression's, in builder_parallel.go. Read
+// The only lock is parallel compression's, in builder_write.go. Read
 // block_based_table_builder.go for how a file is laid out, then
 // block_based_table_reader.go.
 package blockbased

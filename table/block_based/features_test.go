@@ -371,3 +371,99 @@ func TestBuilderMisuse(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// countingFile counts reads.
+type countingFile struct {
+	bytesFile
+	reads int
+}
+
+func (f *countingFile) Read(offset uint64, n int, o *rocksdb.IOOptions, scratch []byte) ([]byte, error) {
+	f.reads++
+	return f.bytesFile.Read(offset, n, o, scratch)
+}
+
+// TestReadahead scans and counts the reads.
+func TestReadahead(t *testing.T) {
+	s := newSpec()
+	s.bbto.NoBlockCache = true
+	var entries []entry
+	for i := range 20000 {
+		entries = append(entries, entry{ikey(fmt.Sprintf("%08d", i), 1, dbformat.TypeValue), bytes.Repeat([]byte{byte(i)}, 40)})
+	}
+	name := filepath.Join(t.TempDir(), "000007.sst")
+	s.write(t, name, entries, nil)
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name      string
+		caller    rocksdb.TableReaderCaller
+		compact   uint64
+		readahead uint64
+		adaptive  bool
+		least     int
+		most      int
+	}{
+		{"automatic", rocksdb.CallerUserIterator, 0, 0, false, 5, 40},
+		{"adaptive", rocksdb.CallerUserIterator, 0, 0, true, 5, 40},
+		{"asked for", rocksdb.CallerUserIterator, 0, 64 << 10, false, 10, 40},
+		{"compaction", rocksdb.CallerCompaction, 256 << 10, 0, false, 3, 20},
+	} {
+		f := &countingFile{bytesFile: bytesFile{data: data}}
+		tr := s.openRaw(t, f, len(data))
+		blocks := int(tr.GetTableProperties().NumDataBlocks)
+		ro := rocksdb.DefaultReadOptions()
+		ro.ReadaheadSize, ro.AdaptiveReadahead = c.readahead, c.adaptive
+		before := f.reads
+		it := tr.NewIterator(&ro, nil, false, c.caller, c.compact, false)
+		n := 0
+		for it.SeekToFirst(); it.Valid(); it.Next() {
+			if !bytes.Equal(it.Value(), entries[n].value) {
+				t.Fatalf("%s: entry %d", c.name, n)
+			}
+			n++
+		}
+		if n != len(entries) || it.Status() != nil {
+			t.Errorf("%s: %d entries, %v", c.name, n, it.Status())
+		}
+		if got := f.reads - before; got < c.least || got > c.most {
+			t.Errorf("%s: %d reads of %d blocks, %d bytes", c.name, got, blocks, len(data))
+		}
+		it.Close()
+		tr.Close()
+	}
+}
+
+// TestWarmedCache reads blocks that were put in the cache as they were written.
+func TestWarmedCache(t *testing.T) {
+	for _, partitioned := range []bool{false, true} {
+		s := newSpec()
+		s.bbto.BlockCache = cache.NewLRUCacheOfCapacity(8 << 20)
+		s.bbto.CacheIndexAndFilterBlocks = true
+		s.bbto.PrepopulateBlockCache = rocksdb.PrepopulateBlockCacheFlushOnly
+		if partitioned {
+			s.bbto.IndexType = rocksdb.TwoLevelIndexSearch
+		}
+		s.compression = rocksdb.LZ4Compression
+		s.builder = func(o *table.TableBuilderOptions) { o.Reason = rocksdb.TableFileCreationReasonFlush }
+		entries := randomEntries(rand.New(rand.NewPCG(4, 4)), 500, s.icmp)
+		name := filepath.Join(t.TempDir(), "000007.sst")
+		s.write(t, name, entries, nil)
+		data, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := &countingFile{bytesFile: bytesFile{data: data}}
+		tr := s.openRaw(t, f, len(data))
+		before := f.reads
+		if !sameEntries(allEntries(t, tr, nil), entries) {
+			t.Error("other entries")
+		}
+		if n := f.reads - before; n != 0 {
+			t.Errorf("partitioned %v: %d reads", partitioned, n)
+		}
+		tr.Close()
+	}
+}
