@@ -12,13 +12,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/rocksdb-go/rocksdb/cache"
 	"github.com/rocksdb-go/rocksdb/db"
 	"github.com/rocksdb-go/rocksdb/db/dbformat"
-	"github.com/rocksdb-go/rocksdb/db/writethread"
 	"github.com/rocksdb-go/rocksdb/file/filename"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
-	"github.com/rocksdb-go/rocksdb/options"
 )
 
 // manifestDumpLevels is how many levels a dump allows for.
@@ -134,23 +131,12 @@ func (c *LDBCommand) doManifestDump() {
 	}
 }
 
-// versionSet makes an empty set for reading.
-func (c *LDBCommand) versionSet(dbname string) *db.VersionSet {
-	o := c.options.DBOptions
-	o.Env = c.env()
-	o.DBPaths = []rocksdb.DBPath{{Path: dbname}}
-	imm, mut := options.NewImmutableDBOptions(&o), options.NewMutableDBOptions(&o)
-	return db.NewVersionSet(&db.VersionSetOptions{DBName: dbname, DBOptions: &imm, MutableDBOptions: &mut,
-		FileOptions: rocksdb.DefaultFileOptions(), TableCache: cache.NewLRUCacheOfCapacity(1000),
-		WriteController: writethread.NewWriteController(1 << 20), Unchanging: true})
-}
-
 // dumpManifest prints a MANIFEST. A MANIFEST that cannot be read is told of on
 // the error stream, and is no failure of the command, as upstream has it.
 func (c *LDBCommand) dumpManifest(path string, verbose, json bool) {
 	defaults := c.options.ColumnFamilyOptions
 	defaults.NumLevels = manifestDumpLevels
-	vs := c.versionSet("dummy")
+	vs := c.versionSet("dummy", "", true)
 	defer vs.Destroy()
 	if err := vs.DumpManifest(c.out, path, &defaults, c.columnFamilies, db.DumpManifestOptions{Verbose: verbose, Hex: c.keyHex, JSON: json}); err != nil {
 		c.warnf("Error in processing file %s %v\n", path, err)

@@ -20,7 +20,9 @@ type commandArgs struct {
 	maxKeys      int
 	name         string // of a family or a property
 	path         string
-	number       uint64
+	number       uint64 // of a table
+	oldLevels    int
+	newLevels    int
 }
 
 var hexOptions = []string{"hex", "key_hex", "value_hex"}

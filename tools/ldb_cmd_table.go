@@ -106,6 +106,13 @@ var adminCommandDefs = []commandDef{
 		readOnly: true, init: (*LDBCommand).initIDump, do: (*LDBCommand).doIDump},
 	{name: "list_live_files_metadata", help: " [--sort_by_filename] \n", options: []string{"sort_by_filename"}, readOnly: true,
 		do: (*LDBCommand).doListLiveFilesMetadata},
+	{name: "reduce_levels", help: " --new_levels=<New number of levels> [--print_old_levels]\n",
+		options: []string{"new_levels", "print_old_levels"}, noDBOpen: true, init: (*LDBCommand).initReduceLevels,
+		overrideCF: overrideForReduce, do: (*LDBCommand).doReduceLevels},
+	{name: "compaction_progress_dump", help: " [--path=<path_to_compaction_progress_file>]\n", options: []string{"path"}, noDBOpen: true,
+		init: (*LDBCommand).initCompactionProgressDump, do: (*LDBCommand).doCompactionProgressDump},
+	{name: "unsafe_remove_sst_file", help: " <SST file number>      MUST NOT be used on a live DB.\n", noDBOpen: true,
+		init: (*LDBCommand).initUnsafeRemove, do: (*LDBCommand).doUnsafeRemove},
 }
 
 // laterCommandDefs are upstream's commands that are not built yet.
@@ -114,9 +121,6 @@ var laterCommandDefs = []commandDef{
 		options: with("ttl", "create_if_missing")},
 	{name: "get_entity", help: " <key>" + helpReadTimestamp + " [--ttl]\n", options: with("ttl", "read_timestamp"), readOnly: true},
 	{name: "multi_get_entity", help: " <key_1> <key_2> <key_3> ..." + helpReadTimestamp + "\n", options: with("read_timestamp"), readOnly: true},
-	{name: "reduce_levels", help: " --new_levels=<New number of levels> [--print_old_levels]\n",
-		options: []string{"new_levels", "print_old_levels"}, noDBOpen: true},
-	{name: "compaction_progress_dump", help: " [--path=<path_to_compaction_progress_file>]\n", options: []string{"path"}, noDBOpen: true},
 	{name: "update_manifest", help: " [--update_temperatures]      MUST NOT be used on a live DB.\n",
 		options: []string{"verbose", "update_temperatures"}, noDBOpen: true},
 	{name: "dump_live_files", help: " [--decode_blob_index] [--dump_uncompressed_blobs]\n",
@@ -130,7 +134,6 @@ var laterCommandDefs = []commandDef{
 	{name: "ingest_extern_sst", help: " <input_sst_path> [--move_files]  [--snapshot_consistency]  [--allow_global_seqno]  [--allow_blocking_flush]  " +
 		"[--ingest_behind]  [--write_global_seqno] \n", options: []string{"move_files", "snapshot_consistency", "allow_global_seqno",
 		"create_if_missing", "allow_blocking_flush", "ingest_behind", "write_global_seqno"}, createIfMissing: true},
-	{name: "unsafe_remove_sst_file", help: " <SST file number>      MUST NOT be used on a live DB.\n", noDBOpen: true},
 	{name: "remote_compaction_primary", help: " --db=<db_path> --job_dir=<dir>\n" +
 		"    Open an existing DB and run CompactRange() through LocalFileCompactionService.\n" +
 		"    Schedule() writes job_dir/input.bin (once). Wait() polls for job_dir/result.bin.\n" +

@@ -28,9 +28,18 @@ func run(t *testing.T, stdin string, args ...string) result {
 
 func runWith(t *testing.T, o rocksdb.Options, stdin string, args ...string) result {
 	t.Helper()
+	return runTool(t, newTool(o, stdin), args...)
+}
+
+func newTool(o rocksdb.Options, stdin string) *tools.LDBTool {
+	return &tools.LDBTool{Options: o, LDBOptions: tools.DefaultLDBOptions(), Stdin: strings.NewReader(stdin)}
+}
+
+func runTool(t *testing.T, x *tools.LDBTool, args ...string) result {
+	t.Helper()
 	rocksdb.RegisterBuiltins()
 	var out, errText bytes.Buffer
-	x := tools.LDBTool{Options: o, LDBOptions: tools.DefaultLDBOptions(), Stdin: strings.NewReader(stdin), Stdout: &out, Stderr: &errText}
+	x.Stdout, x.Stderr = &out, &errText
 	code := x.Run(args)
 	return result{code, out.String(), errText.String()}
 }
@@ -296,7 +305,7 @@ func TestLDBTestCase_MiscAdminTask(t *testing.T) {
 	c.ok("scan", all)
 	c.ok("compact", "")
 	c.ok("scan", all)
-	c.ok("reduce_levels --new_levels=2", "")
+	c.ok("reduce_levels --new_levels=2", "Compacting the db...")
 	c.ok("scan", all)
 	c.ok("reduce_levels --new_levels=3 --print_old_levels", "The old number of levels in use is 2")
 	c.ok("scan", all)
