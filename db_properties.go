@@ -1,7 +1,16 @@
 // Port of include/rocksdb/db.h (GetMapProperty, GetAggregatedIntProperty,
-// ResetStats).
+// ResetStats, GetSortedWalFiles, GetCurrentWalFile, GetUpdatesSince).
 
 package rocksdb
+
+import "github.com/rocksdb-go/rocksdb/db"
+
+// TransactionLogIterator gives the batches of the logs in the order they were
+// written; it has to be closed.
+type TransactionLogIterator = db.TransactionLogIterator
+
+// BatchResult is a batch as it was written.
+type BatchResult = db.BatchResult
 
 // GetMapProperty gives a property by its parts, e.g. PropertyCFStats; ok is
 // false when there is none of that name, or it has no parts.
@@ -17,3 +26,18 @@ func (x *DB) GetAggregatedIntProperty(name string) (value uint64, ok bool) {
 
 // ResetStats sets what PropertyStats and the like count to zero.
 func (x *DB) ResetStats() error { return x.impl.ResetStats() }
+
+// GetSortedWalFiles lists the write-ahead logs that have data, archived ones
+// included, by number.
+func (x *DB) GetSortedWalFiles() ([]LogFile, error) { return x.impl.GetSortedWalFiles() }
+
+// GetCurrentWalFile describes the log that is being written; without its
+// StartSequence.
+func (x *DB) GetCurrentWalFile() (LogFile, error) { return x.impl.GetCurrentWalFile() }
+
+// GetUpdatesSince gives the batches from the one with seq on, as far as the logs
+// go back. o may be nil. The error is NotFound for a sequence number that is not
+// written yet.
+func (x *DB) GetUpdatesSince(seq SequenceNumber, o *TransactionLogIteratorReadOptions) (*TransactionLogIterator, error) {
+	return x.impl.GetUpdatesSince(seq, o)
+}

@@ -345,7 +345,10 @@ func IsIOError(err error) bool { return err != nil && CodeOf(err) == CodeIOError
 func IsNotSupported(err error) bool { return err != nil && CodeOf(err) == CodeNotSupported }
 
 // IsPathNotFound tells whether err says that a file or directory is missing.
-func IsPathNotFound(err error) bool { return errors.Is(err, ErrPathNotFound) }
+func IsPathNotFound(err error) bool {
+	var s *Status
+	return errors.As(err, &s) && s.SubCode == SubCodePathNotFound && (s.Code == CodeIOError || s.Code == CodeNotFound)
+}
 
 // IsNoSpace tells whether err says that the device is full.
 func IsNoSpace(err error) bool { return errors.Is(err, ErrNoSpace) }
