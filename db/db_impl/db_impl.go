@@ -1,4 +1,4 @@
-// Port of db/db_impl/db_impl.{h,cc} (state, column families, snapshots,
+// Port of db/db_impl/db_impl.{h,cc} (state, snapshots,
 // options, close). Differs: iterators and snapshots left open are an error at
 // Close.
 
@@ -12,7 +12,6 @@ import (
 	"github.com/rocksdb-go/rocksdb/db"
 	"github.com/rocksdb-go/rocksdb/db/memtable"
 	"github.com/rocksdb-go/rocksdb/db/snapshot"
-	"github.com/rocksdb-go/rocksdb/db/version"
 	"github.com/rocksdb-go/rocksdb/db/wal"
 	"github.com/rocksdb-go/rocksdb/db/writethread"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
@@ -310,102 +309,6 @@ func (d *DBImpl) ReleaseColumnFamily(cfd *db.ColumnFamilyData) {
 		d.purgeObsoleteFiles(job)
 	}
 	job.clean()
-}
-
-// CreateColumnFamily adds a family of that name.
-func (d *DBImpl) CreateColumnFamily(o *rocksdb.ColumnFamilyOptions, name string) (*db.ColumnFamilyHandleImpl, error) {
-	if d.readOnly {
-		return nil, errReadOnly
-	}
-	dbo := d.GetDBOptions()
-	if err := db.ValidateOptions(&dbo, o); err != nil {
-		return nil, err
-	}
-	if err := options.ValidateOptions(&dbo, o); err != nil {
-		return nil, err
-	}
-	for _, p := range o.CFPaths {
-		if err := d.fs.CreateDirIfMissing(p.Path, &rocksdb.IOOptions{}); err != nil {
-			return nil, err
-		}
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.families.GetColumnFamilyByName(name) != nil {
-		return nil, rocksdb.InvalidArgument("Column family already exists")
-	}
-	id := d.families.GetNextColumnFamilyID()
-	edit := &version.VersionEdit{}
-	edit.AddColumnFamily(name)
-	edit.SetColumnFamily(id)
-	edit.SetLogNumber(d.logNumber.Load())
-	edit.SetComparatorName(db.SanitizeColumnFamilyOptions(d.immutable, false, o).Comparator.Name())
-
-	// No group is being written while the family appears.
-	w := &writethread.Writer{}
-	w.Reset(&rocksdb.WriteOptions{}, nil)
-	d.writeThread.EnterUnbatched(w, &d.mu)
-	d.st.openingColumnFamily = true
-	err := d.versions.LogAndApply(&db.LogAndApplyRequest{Edits: []*version.VersionEdit{edit}, Mutex: &d.mu,
-		DBDirectory: d.dirs.DBDir(), NewCFOptions: o})
-	d.st.openingColumnFamily = false
-	d.writeThread.ExitUnbatched(w)
-	if err != nil {
-		logging.Error(d.infoLog, "Creating column family [%s] FAILED -- %v", name, err)
-		return nil, err
-	}
-	cfd := d.families.GetColumnFamilyByName(name)
-	ctx := &db.SuperVersionContext{}
-	cfd.InstallSuperVersion(ctx, d)
-	d.updateMaxInMemoryStateLocked()
-	h := db.NewColumnFamilyHandle(cfd, d)
-	d.st.heldHandles[h] = true
-	logging.Info(d.infoLog, "Created column family [%s] (ID %d)", name, cfd.GetID())
-	d.mu.Unlock()
-	ctx.Clean()
-	err = d.writeOptionsFile()
-	d.mu.Lock()
-	if err != nil {
-		return h, err
-	}
-	return h, nil
-}
-
-// DropColumnFamily removes a family; its data stays readable through handles
-// and iterators that are open.
-func (d *DBImpl) DropColumnFamily(cf rocksdb.ColumnFamilyHandle) error {
-	if d.readOnly {
-		return errReadOnly
-	}
-	cfd := d.cfd(cf)
-	if cfd.GetID() == 0 {
-		return rocksdb.InvalidArgument("Can't drop default column family")
-	}
-	edit := &version.VersionEdit{}
-	edit.DropColumnFamily()
-	edit.SetColumnFamily(cfd.GetID())
-	d.mu.Lock()
-	if cfd.IsDropped() {
-		d.mu.Unlock()
-		return rocksdb.InvalidArgument("Column family already dropped!\n")
-	}
-	w := &writethread.Writer{}
-	w.Reset(&rocksdb.WriteOptions{}, nil)
-	d.writeThread.EnterUnbatched(w, &d.mu)
-	err := d.versions.LogAndApply(&db.LogAndApplyRequest{CFD: cfd, Edits: []*version.VersionEdit{edit}, Mutex: &d.mu, DBDirectory: d.dirs.DBDir()})
-	d.writeThread.ExitUnbatched(w)
-	if err == nil {
-		d.updateMaxInMemoryStateLocked()
-		// Its memtables no longer hold WALs back.
-		d.bgCond.Broadcast()
-	}
-	d.mu.Unlock()
-	if err != nil {
-		logging.Error(d.infoLog, "Dropping column family with id %d FAILED -- %v", cfd.GetID(), err)
-		return err
-	}
-	logging.Info(d.infoLog, "Dropped column family with id %d", cfd.GetID())
-	return d.writeOptionsFile()
 }
 
 // DestroyColumnFamilyHandle closes a handle.

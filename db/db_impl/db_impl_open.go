@@ -372,7 +372,7 @@ func (d *DBImpl) openLocked(o *rocksdb.DBOptions, families []rocksdb.ColumnFamil
 				return handles, rocksdb.InvalidArgument("Column family not found", f.Name)
 			}
 			d.mu.Unlock()
-			h, err := d.CreateColumnFamily(&f.Options, f.Name)
+			h, err := d.createColumnFamily(&f.Options, f.Name)
 			d.mu.Lock()
 			if err != nil {
 				return handles, err
@@ -542,6 +542,11 @@ func (d *DBImpl) installLogLocked(l *logHandle) error {
 func (d *DBImpl) writeOptionsFile() error {
 	d.optionsMu.Lock()
 	defer d.optionsMu.Unlock()
+	return d.persistOptions()
+}
+
+// persistOptions is writeOptionsFile with optionsMu held.
+func (d *DBImpl) persistOptions() error {
 	d.mu.Lock()
 	var names []string
 	var cfs []rocksdb.ColumnFamilyOptions
@@ -556,6 +561,8 @@ func (d *DBImpl) writeOptionsFile() error {
 	number := d.versions.NewFileNumber()
 	d.mu.Unlock()
 	syncpoint.Process("DBImpl::WriteOptionsFile:1")
+	syncpoint.Process("DBImpl::WriteOptionsFile:2")
+	syncpoint.Process("DBImpl::WriteOptionsFile:PersistOptions")
 	temp := filename.TempOptionsFileName(d.dbName, number)
 	cfg := options.DefaultPersistConfig(&dbo)
 	err := options.PersistRocksDBOptions(&cfg, &dbo, names, cfs, temp, d.fs)
@@ -583,8 +590,11 @@ func (d *DBImpl) renameTempOptionsFile(temp string, number uint64) error {
 	if err != nil {
 		return err
 	}
+	d.mu.Lock()
 	d.versions.SetOptionsFile(number, size)
-	if d.st.deletesDisabled == 0 {
+	keepAll := d.st.deletesDisabled > 0
+	d.mu.Unlock()
+	if !keepAll {
 		d.deleteObsoleteOptionsFiles()
 	}
 	return nil

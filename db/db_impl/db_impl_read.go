@@ -327,6 +327,37 @@ func (d *DBImpl) NewIterator(ro *rocksdb.ReadOptions, cf rocksdb.ColumnFamilyHan
 	return it
 }
 
+// NewIterators makes an iterator over each family, all at one state of the
+// database.
+func (d *DBImpl) NewIterators(ro *rocksdb.ReadOptions, cfs []rocksdb.ColumnFamilyHandle) ([]*Iterator, error) {
+	if ro == nil {
+		ro = &defaultReadOptions
+	}
+	if a := ro.IOActivity; a != rocksdb.IOActivityUnknown && a != rocksdb.IOActivityDBIterator {
+		return nil, rocksdb.InvalidArgument("Can only call NewIterators with `ReadOptions::io_activity` is `Env::IOActivity::kUnknown` or `Env::IOActivity::kDBIterator`")
+	}
+	for _, cf := range cfs {
+		if err := checkIteratorOptions(ro, d.cfd(cf)); err != nil {
+			return nil, err
+		}
+	}
+	if len(cfs) == 0 {
+		return nil, nil
+	}
+	views, seq := d.multiView(ro, cfs, len(cfs))
+	its := make([]*Iterator, len(cfs))
+	for i, cf := range cfs {
+		cfd := d.cfd(cf)
+		its[i] = &Iterator{d: d, cfd: cfd, ro: *ro, sv: views[cfd.GetID()].Ref()}
+		d.openIterators.Add(1)
+		its[i].init(seq)
+	}
+	for _, sv := range views {
+		sv.Release()
+	}
+	return its, nil
+}
+
 func checkIteratorOptions(ro *rocksdb.ReadOptions, cfd *db.ColumnFamilyData) error {
 	switch {
 	case ro.ReadTier == rocksdb.PersistedTier:
