@@ -432,3 +432,30 @@ func checkProperties(t *testing.T, s *version.StorageInfo, props map[string]*roc
 		}
 	}
 }
+
+// A lookup of a table that is open, in blocks that are cached, allocates
+// nothing.
+func TestVersion_GetDoesNotAllocate(t *testing.T) {
+	g := openGolden(t, filepath.Join("testdata", "rocksdb-11.8.1", "deletes"))
+	var x PointLookup
+	var k dbformat.LookupKey
+	var value rocksdb.PinnableSlice
+	var mc dbformat.MergeContext
+	var covering uint64
+	keys := g.keys()
+	i := 0
+	allocs := testing.AllocsPerRun(2*len(keys), func() {
+		covering = 0
+		mc.Clear()
+		x.Value, x.MergeContext, x.MaxCoveringTombstoneSeq, x.DoMerge = &value, &mc, &covering, true
+		k.Set([]byte(keys[i%len(keys)]), dbformat.MaxSequenceNumber, nil)
+		if err := g.v.Get(&g.ro, &k, &x); err != nil && !rocksdb.IsNotFound(err) {
+			t.Error(err)
+		}
+		value.Release()
+		i++
+	})
+	if allocs >= 0.5 {
+		t.Errorf("%.2f allocations a lookup", allocs)
+	}
+}
