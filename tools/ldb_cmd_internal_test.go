@@ -10,7 +10,11 @@ import (
 	"strings"
 	"testing"
 
+	dbimpl "github.com/rocksdb-go/rocksdb/db/db_impl"
+	"github.com/rocksdb-go/rocksdb/env"
+	"github.com/rocksdb-go/rocksdb/env/mockenv"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
+	"github.com/rocksdb-go/rocksdb/table/builtin"
 )
 
 func newTestCommand(t *testing.T, args ...string) *LDBCommand {
@@ -55,6 +59,61 @@ func TestLdbCmdTest_OptionParsing(t *testing.T) {
 	c = newTestCommand(t, "scan", "--db=/dev/shm/ldbtest/", "--from="+from)
 	if c.optionMap["db"] != "/dev/shm/ldbtest/" || c.optionMap["from"] != from {
 		t.Errorf("options %v", c.optionMap)
+	}
+}
+
+// TestLdbCmdTest_DisableConsistencyChecks looks at the options in force while
+// the command runs.
+func TestLdbCmdTest_DisableConsistencyChecks(t *testing.T) {
+	builtin.RegisterDefault()
+	o := rocksdb.DefaultOptions()
+	o.CreateIfMissing = true
+	o.Env = mockenv.NewMemEnv(env.Default())
+	d, handles, err := dbimpl.Open(&o.DBOptions, "/db", []rocksdb.ColumnFamilyDescriptor{{Name: "default", Options: o.ColumnFamilyOptions}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, kv := range []string{"foo1", "bar1", "foo2", "bar2"} {
+		if err := d.Put(nil, handles[0], []byte(kv), []byte(kv)); err != nil {
+			t.Fatal(err)
+		}
+		if kv[3] == '1' {
+			continue
+		}
+		if err := d.Flush(nil, handles[0]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := d.DestroyColumnFamilyHandle(handles[0]); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range []struct {
+		args []string
+		want bool
+	}{{[]string{"checkconsistency"}, true}, {[]string{"scan"}, true}, {[]string{"scan", "--disable_consistency_checks"}, false}} {
+		c := newTestCommand(t, append(x.args, "--db=/db")...)
+		c.options = o
+		if c.def.noDBOpen {
+			c.def.do(c)
+		} else {
+			c.openDB()
+		}
+		if c.state != execNotStarted {
+			t.Fatalf("%v: %s", x.args, c.message)
+		}
+		if got := c.db.GetOptions(c.family()).ForceConsistencyChecks; got != x.want {
+			t.Errorf("%v: force_consistency_checks is %v", x.args, got)
+		}
+		if !c.def.noDBOpen {
+			c.def.do(c)
+		}
+		c.closeDB()
+		if c.state == execFailed {
+			t.Errorf("%v: %s", x.args, c.message)
+		}
 	}
 }
 
