@@ -68,6 +68,7 @@ type BlockBasedTableBuilder struct {
 	flushPolicy      rocksdb.FlushBlockPolicy
 	index            IndexBuilder
 	partitionedIndex *partitionedIndexBuilder
+	userIndex        *userIndexBuilder // nil: none
 	filter           FilterBlockBuilder
 	lastIKey         []byte
 	strippedKey      []byte
@@ -122,8 +123,9 @@ func computeWarmCache(mode rocksdb.PrepopulateBlockCache, reason rocksdb.TableFi
 // NewBlockBasedTableBuilder begins a table in f, which stays the caller's. opts
 // is that of a factory, sanitized.
 func NewBlockBasedTableBuilder(opts *rocksdb.BlockBasedTableOptions, tbo *table.TableBuilderOptions, f *file.WritableFileWriter) (*BlockBasedTableBuilder, error) {
-	if opts.UserDefinedIndexFactory != nil {
-		return nil, rocksdb.NotSupported("user_defined_index_factory")
+	if err := validateUserDefinedIndex(opts, max(tbo.MOptions.CompressionOpts.ParallelThreads,
+		tbo.MOptions.BottommostCompressionOpts.ParallelThreads, tbo.CompressionOpts.ParallelThreads)); err != nil {
+		return nil, err
 	}
 	icmp := tbo.InternalComparator
 	b := &BlockBasedTableBuilder{
@@ -214,6 +216,12 @@ func (b *BlockBasedTableBuilder) initIndexAndFilter(tbo *table.TableBuilderOptio
 		return err
 	}
 	b.partitionedIndex, _ = b.index.(*partitionedIndexBuilder)
+	if b.userIndex, err = newUserIndexBuilder(o, b.icmp); err != nil {
+		return err
+	}
+	if b.userIndex != nil {
+		b.comp.parallelThreads = 1 // whatever a compression manager recommends
+	}
 	if o.FilterPolicy == nil || b.ioptions.OptimizeFiltersForHits && tbo.IsBottommost {
 		return nil
 	}
@@ -389,6 +397,9 @@ func (b *BlockBasedTableBuilder) addPoint(ikey, value []byte) {
 			b.filter.AddWithPrevKey(dbformat.ExtractUserKeyAndStripTimestamp(ikey, b.tsSize), last)
 		}
 		b.index.OnKeyAdded(ikey)
+		if b.userIndex != nil {
+			b.userIndex.onKeyAdded(ikey, value)
+		}
 	}
 	b.dataBlock.AddWithLastKey(ikey, value, b.lastIKey, nil, false)
 	b.lastIKey = append(b.lastIKey[:0], ikey...)
@@ -454,6 +465,9 @@ func (b *BlockBasedTableBuilder) blockEnded() {
 func (b *BlockBasedTableBuilder) emitBlock(raw, lastKey, nextKey []byte) {
 	handle, skipDelta := b.writeBlock(raw, block.TypeData)
 	if !b.failed.Load() {
+		if b.userIndex != nil {
+			b.userIndex.addIndexEntry(lastKey, nextKey, handle)
+		}
 		b.index.AddIndexEntry(lastKey, nextKey, handle, skipDelta)
 	}
 }
@@ -542,6 +556,9 @@ func (b *BlockBasedTableBuilder) replayBuffered(nextKey []byte) {
 				b.filter.Add(dbformat.ExtractUserKeyAndStripTimestamp(it.Key(), b.tsSize))
 			}
 			b.index.OnKeyAdded(it.Key())
+			if b.userIndex != nil {
+				b.userIndex.onKeyAdded(it.Key(), it.Value())
+			}
 		}
 		next := nextKey
 		var nextIt *block.DataBlockIter

@@ -248,16 +248,15 @@ func (f *BlockBasedTableFactory) ValidateOptions(db *rocksdb.DBOptions, cf *rock
 		return bad("Super block alignment space overhead is too high")
 	case o.DataBlockIndexType == rocksdb.DataBlockBinaryAndHash && o.DataBlockHashTableUtilRatio <= 0:
 		return bad("data_block_hash_table_util_ratio should be greater than 0 when data_block_index_type is set to kDataBlockBinaryAndHash")
-	case o.UserDefinedIndexFactory != nil:
-		return rocksdb.NotSupported("user_defined_index_factory")
-	case o.UseUDIAsPrimaryIndex:
-		return bad("use_udi_as_primary_index requires user_defined_index_factory")
 	case o.PersistentCache != nil:
 		return rocksdb.NotSupported("persistent_cache")
 	case db.UnorderedWrite && cf.MaxSuccessiveMerges > 0:
 		return bad("max_successive_merges larger than 0 is currently inconsistent with unordered_write")
 	case o.Checksum > rocksdb.XXH3:
 		return rocksdb.InvalidArgumentf("Unrecognized ChecksumType for checksum: %d", o.Checksum)
+	}
+	if err := validateUserDefinedIndex(o, max(cf.CompressionOpts.ParallelThreads, cf.BottommostCompressionOpts.ParallelThreads)); err != nil {
+		return err
 	}
 	return f.validateCacheUsage(cf)
 }

@@ -71,6 +71,10 @@ func (t *BlockBasedTable) NewIterator(ro *rocksdb.ReadOptions, prefixExtractor r
 	return it
 }
 
+// Prepare hands the ranges of a multi-scan to a user-defined index; they are not
+// read ahead.
+func (it *BlockBasedTableIterator) Prepare(opts any) { it.index.Prepare(opts) }
+
 // Close gives the blocks back.
 func (it *BlockBasedTableIterator) Close() error {
 	err := it.Status()

@@ -492,6 +492,9 @@ func (t *BlockBasedTable) prefetchIndexAndFilter(s *openState, prefetchAll bool)
 	if t.index, err = t.createIndexReader(s, useCache, prefetchAll || pinIndex, pinIndex); err != nil {
 		return err
 	}
+	if err := t.addUserIndexReader(s); err != nil {
+		return err
+	}
 	partitions := shared && (prefetchAll || pinPartition)
 	if partitions {
 		if err := t.index.cacheDependencies(&s.rc, pinPartition); err != nil {

@@ -116,6 +116,7 @@ func (b *BlockBasedTableBuilder) writeIndex(meta *table.MetaIndexBuilder) (handl
 		}
 		return b.writeRaw(contents, block.TypeIndex)
 	}
+	first := true
 	for more := true; more; {
 		var blocks IndexBlocks
 		var err error
@@ -129,6 +130,10 @@ func (b *BlockBasedTableBuilder) writeIndex(meta *table.MetaIndexBuilder) (handl
 				return handle
 			}
 			meta.Add(m.Name, h)
+		}
+		if first {
+			b.writeUserIndex(meta)
+			first = false
 		}
 		if handle = write(blocks.IndexBlockContents); b.failed.Load() {
 			return handle

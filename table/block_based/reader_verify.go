@@ -233,6 +233,8 @@ func metaBlockType(name string) block.BlockType {
 		return block.TypeHashIndexMetadata
 	case name == table.IndexBlockName:
 		return block.TypeIndex
+	case strings.HasPrefix(name, UserDefinedIndexPrefix):
+		return block.TypeUserDefinedIndex
 	}
 	return block.TypeInvalid
 }
