@@ -350,7 +350,10 @@ func (c *LDBCommand) parseKeyValue(line string) (key, value []byte, ok bool) {
 	if !ok {
 		return nil, nil, false
 	}
-	return c.key(k), c.value(v), true
+	if key = c.key(k); c.state != execFailed {
+		value = c.value(v)
+	}
+	return key, value, true
 }
 
 // commonOptions are taken by all commands but a few.

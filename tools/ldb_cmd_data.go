@@ -147,13 +147,9 @@ func (c *LDBCommand) doMultiGet() {
 		return
 	}
 	keys := c.args.keys
-	cfs := make([]rocksdb.ColumnFamilyHandle, len(keys))
-	for i := range cfs {
-		cfs[i] = c.family()
-	}
 	values := make([]rocksdb.PinnableSlice, len(keys))
 	errs := make([]error, len(keys))
-	c.db.MultiGet(&ro, cfs, keys, values, errs)
+	c.db.MultiGet(&ro, c.family(), keys, values, errs)
 	for i, key := range keys {
 		switch err := errs[i]; {
 		case err == nil:

@@ -5,17 +5,15 @@ package tools
 import (
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/rocksdb-go/rocksdb/db"
 	dbimpl "github.com/rocksdb-go/rocksdb/db/db_impl"
 	"github.com/rocksdb-go/rocksdb/env"
-	"github.com/rocksdb-go/rocksdb/file/filename"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
-	"github.com/rocksdb-go/rocksdb/options"
 	blockbased "github.com/rocksdb-go/rocksdb/table/block_based"
 	"github.com/rocksdb-go/rocksdb/util"
 	mergeoperators "github.com/rocksdb-go/rocksdb/utilities/merge_operators"
+	optionsutil "github.com/rocksdb-go/rocksdb/utilities/options"
 )
 
 // defaultMergeDelimiter is that of the operator which is put in where a
@@ -166,44 +164,16 @@ func (c *LDBCommand) overrideBlobOptions(o *rocksdb.ColumnFamilyOptions) {
 	}
 }
 
-// latestOptionsFile gives the path of a database's newest OPTIONS file; the
-// error is ErrNotFound when it has none.
-func latestOptionsFile(dbPath string, fs rocksdb.FileSystem) (string, error) {
-	none := rocksdb.DefaultIOOptions()
-	names, err := fs.GetChildren(dbPath, &none)
-	if err != nil {
-		return "", err
-	}
-	var latest uint64
-	for _, name := range names {
-		if p, ok := filename.ParseFileName(name, ""); ok && p.Type == rocksdb.OptionsFile && !strings.HasSuffix(name, ".dbtmp") {
-			latest = max(latest, p.Number)
-		}
-	}
-	if latest == 0 {
-		return "", rocksdb.NotFound("No options files found in the DB directory.")
-	}
-	return filename.OptionsFileName(dbPath, latest), nil
-}
-
 // loadLatestOptions reads the newest OPTIONS file: options of the database into
 // c.options, those of the families as descriptors.
 func (c *LDBCommand) loadLatestOptions() ([]rocksdb.ColumnFamilyDescriptor, error) {
-	path, err := latestOptionsFile(c.dbPath, c.fs())
+	c.configOptions.Env = c.env()
+	o, families, err := optionsutil.LoadLatestOptions(&c.configOptions, c.dbPath, nil)
 	if err != nil {
 		return nil, err
 	}
-	c.configOptions.Env = c.env()
-	p := options.NewParser()
-	if err := p.Parse(&c.configOptions, path, c.fs()); err != nil {
-		return nil, err
-	}
-	c.options.DBOptions = *p.DBOptions()
+	c.options.DBOptions = o
 	c.options.Env = c.configOptions.Env
-	families := make([]rocksdb.ColumnFamilyDescriptor, p.NumColumnFamilies())
-	for i, name := range p.CFNames() {
-		families[i] = rocksdb.ColumnFamilyDescriptor{Name: name, Options: p.CFOptions()[i]}
-	}
 	return families, nil
 }
 
