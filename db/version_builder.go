@@ -10,6 +10,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/rocksdb-go/rocksdb/cache"
 	"github.com/rocksdb-go/rocksdb/db/blob"
 	"github.com/rocksdb-go/rocksdb/db/blob/blobformat"
 	"github.com/rocksdb-go/rocksdb/db/dbformat"
@@ -106,12 +107,6 @@ type fileVerifier interface {
 	VerifyBlobFile(cfd *ColumnFamilyData, number uint64, addition *blobformat.BlobFileAddition) error
 }
 
-// cacheReservationManager charges memory to a cache.
-type cacheReservationManager interface {
-	// UpdateCacheReservation charges or gives back n bytes.
-	UpdateCacheReservation(n int, increase bool) error
-}
-
 // VersionBuilderOptions are what NewVersionBuilder needs.
 type VersionBuilderOptions struct {
 	FileOptions rocksdb.FileOptions
@@ -121,7 +116,7 @@ type VersionBuilderOptions struct {
 	VersionSet  *VersionSet            // told of obsolete blob files; may be nil
 	CFD         *ColumnFamilyData      // may be nil unless Verifier is set
 
-	fileMetadataCacheResMgr cacheReservationManager // may be nil
+	fileMetadataCacheResMgr *cache.ConcurrentCacheReservationManager // nil where metadata is not charged
 	// verifier makes the builder track which files exist.
 	verifier                    fileVerifier
 	allowIncompleteValidVersion bool
@@ -230,7 +225,7 @@ func (b *VersionBuilder) unrefFile(f *version.FileMetaData) {
 		b.o.TableCache.Evict(f.FD.GetNumber())
 	}
 	if b.o.fileMetadataCacheResMgr != nil {
-		_ = b.o.fileMetadataCacheResMgr.UpdateCacheReservation(f.ApproximateMemoryUsage(), false)
+		_ = b.o.fileMetadataCacheResMgr.UpdateCacheReservationBy(-f.ApproximateMemoryUsage()) // a decrease cannot fail
 	}
 }
 
@@ -561,7 +556,8 @@ func (b *VersionBuilder) applyFileAddition(level int, meta *version.FileMetaData
 	f := meta.Clone()
 	f.Refs = 1
 	if b.o.fileMetadataCacheResMgr != nil {
-		if err := b.o.fileMetadataCacheResMgr.UpdateCacheReservation(f.ApproximateMemoryUsage(), true); err != nil {
+		if err := b.o.fileMetadataCacheResMgr.UpdateCacheReservationBy(f.ApproximateMemoryUsage()); err != nil {
+			_ = b.o.fileMetadataCacheResMgr.UpdateCacheReservationBy(-f.ApproximateMemoryUsage())
 			return rocksdb.WithSubCode(rocksdb.CodeAborted, rocksdb.SubCodeMemoryLimit,
 				"Can't allocate FileMetadata due to exceeding the memory limit based on cache capacity")
 		}

@@ -94,7 +94,7 @@ func (v *Version) release() {
 			}
 			v.vset.obsoleteFiles = append(v.vset.obsoleteFiles, ObsoleteFileInfo{
 				Metadata: f, Path: pathOf(v.cfd.IOptions().CFPaths, f), UncacheAggressiveness: aggressiveness,
-				resMgr: v.vset.fileMetadataCacheResMgr})
+				resMgr: v.vset.metadataCharges[v.cfd.GetID()]})
 		}
 	}
 	v.storage.ReleaseBlobFiles()

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/rocksdb-go/rocksdb/cache"
 	"github.com/rocksdb-go/rocksdb/db/blob"
 	"github.com/rocksdb-go/rocksdb/db/memtable"
 	"github.com/rocksdb-go/rocksdb/db/tablecache"
@@ -38,13 +39,13 @@ type ObsoleteFileInfo struct {
 	OnlyDeleteMetadata    bool
 	UncacheAggressiveness uint32
 
-	resMgr cacheReservationManager
+	resMgr *cache.ConcurrentCacheReservationManager
 }
 
 // DeleteMetadata gives back what the metadata was charged.
 func (o *ObsoleteFileInfo) DeleteMetadata() {
 	if o.resMgr != nil && o.Metadata != nil {
-		_ = o.resMgr.UpdateCacheReservation(o.Metadata.ApproximateMemoryUsage(), false)
+		_ = o.resMgr.UpdateCacheReservationBy(-o.Metadata.ApproximateMemoryUsage()) // a decrease cannot fail
 	}
 	o.Metadata = nil
 }
@@ -75,7 +76,9 @@ type VersionSet struct {
 	dbID        string
 	dbSessionID string
 
-	fileMetadataCacheResMgr cacheReservationManager // may be nil
+	// metadataCharges are by family, for those whose options charge metadata of
+	// files to the block cache.
+	metadataCharges map[uint32]*cache.ConcurrentCacheReservationManager
 
 	nextFileNumber     atomic.Uint64
 	minLogNumberToKeep atomic.Uint64
@@ -306,6 +309,7 @@ func (vs *VersionSet) createColumnFamily(o *rocksdb.ColumnFamilyOptions, ro *roc
 	dummy := newVersion(nil, vs, nil, 0, version.EpochNumberMustPresent)
 	dummy.Ref()
 	cfd := vs.cfs.CreateColumnFamily(edit.GetColumnFamilyName(), edit.GetColumnFamily(), dummy, o, readOnly)
+	vs.chargeMetadata(cfd)
 	cfd.blobFileCache = blob.NewBlobSource(cfd.IOptions(), vs.dbID, vs.dbSessionID,
 		blob.NewBlobFileCache(vs.tableCache, cfd.IOptions(), vs.fileOptions, cfd.GetID(), nil))
 	v := newVersion(cfd, vs, cfd.GetLatestMutableCFOptions(), vs.takeVersionNumber(), version.EpochNumberMustPresent)
@@ -314,6 +318,24 @@ func (vs *VersionSet) createColumnFamily(o *rocksdb.ColumnFamilyOptions, ro *roc
 	cfd.CreateNewMemtable(vs.LastSequence())
 	cfd.SetLogNumber(edit.GetLogNumber())
 	return cfd
+}
+
+// chargeMetadata makes a family's files cost of the block cache, if its options
+// ask for it.
+func (vs *VersionSet) chargeMetadata(cfd *ColumnFamilyData) {
+	f := cfd.GetLatestMutableCFOptions().TableFactory
+	if f == nil {
+		return
+	}
+	o, ok := f.OptionsPtr(rocksdb.BlockBasedTableOptionsName).(*rocksdb.BlockBasedTableOptions)
+	role := rocksdb.CacheEntryRoleFileMetadata
+	if !ok || o.BlockCache == nil || o.CacheUsageOptions.OptionsOverrides[role].Charged != rocksdb.CacheEntryRoleEnabled {
+		return
+	}
+	if vs.metadataCharges == nil {
+		vs.metadataCharges = map[uint32]*cache.ConcurrentCacheReservationManager{}
+	}
+	vs.metadataCharges[cfd.GetID()] = cache.NewConcurrentCacheReservationManager(cache.NewCacheReservationManager(o.BlockCache, role, false))
 }
 
 func (vs *VersionSet) takeVersionNumber() uint64 {

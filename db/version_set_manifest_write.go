@@ -31,7 +31,7 @@ func (vs *VersionSet) newReferencedVersionBuilder(cfd *ColumnFamilyData, verifie
 	base.Ref()
 	return &referencedVersionBuilder{base: base, VersionBuilder: NewVersionBuilder(VersionBuilderOptions{
 		FileOptions: vs.fileOptions, IOptions: cfd.IOptions(), TableCache: cfd.TableCache(), Base: base.storage,
-		VersionSet: vs, CFD: cfd, fileMetadataCacheResMgr: vs.fileMetadataCacheResMgr,
+		VersionSet: vs, CFD: cfd, fileMetadataCacheResMgr: vs.metadataCharges[cfd.GetID()],
 		verifier: verifier, allowIncompleteValidVersion: allowIncomplete,
 	})}
 }

@@ -6,8 +6,10 @@ package db
 import (
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
+	"github.com/rocksdb-go/rocksdb/cache"
 	"github.com/rocksdb-go/rocksdb/db/blob/blobformat"
 	"github.com/rocksdb-go/rocksdb/db/dbformat"
 	"github.com/rocksdb-go/rocksdb/db/version"
@@ -387,4 +389,77 @@ func TestAtomicGroupBestEffortRecoveryTest_HandleAtomicGroupMadeWholeAfterNewCf(
 		e.DeleteFile(0, 20)
 	})
 	a.recover(true, 3, "extra_cf")
+}
+
+// newChargeTest is a database whose files' metadata is charged to a cache.
+func newChargeTest(t *testing.T, capacity int) (*versionSetTest, rocksdb.Cache) {
+	t.Helper()
+	co := rocksdb.DefaultLRUCacheOptions(capacity)
+	co.NumShardBits, co.StrictCapacityLimit = 0, true
+	blocks, err := cache.NewLRUCache(co)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := newVersionSetTest(t)
+	o := rocksdb.DefaultBlockBasedTableOptions()
+	o.BlockCache = blocks
+	o.CacheUsageOptions.OptionsOverrides = map[rocksdb.CacheEntryRole]rocksdb.CacheEntryRoleOptions{
+		rocksdb.CacheEntryRoleFileMetadata: {Charged: rocksdb.CacheEntryRoleEnabled}}
+	v.cf.TableFactory = blockbased.NewBlockBasedTableFactory(&o)
+	v.reset()
+	v.newDB(testFamilies...)
+	v.mustRecover(testFamilies...)
+	return v, blocks
+}
+
+func TestVersionSet_ChargeFileMetadata(t *testing.T) {
+	v, _ := newChargeTest(t, 4*cache.DummyEntrySize)
+	charge := v.vs.metadataCharges[0]
+	if charge == nil {
+		t.Fatal("nothing is charged")
+	}
+	files := v.fiveTables()
+	v.noErr(v.logAndApply(v.def(), addFiles(files...)))
+	want := 0
+	for _, f := range v.def().Current().StorageInfo().LevelFiles(0) {
+		want += f.ApproximateMemoryUsage()
+	}
+	if got := charge.GetTotalMemoryUsed(); got != want || charge.GetTotalReservedCacheSize() != cache.DummyEntrySize {
+		t.Errorf("%d bytes are charged by %d, want %d", got, charge.GetTotalReservedCacheSize(), want)
+	}
+	// An edit that fails leaves nothing charged.
+	v.wantCorruption(v.logAndApply(v.def(), edit(func(e *version.VersionEdit) {
+		e.AddFile(0, v.createTable(tableInfo{number: 120, key: "z"}))
+		e.DeleteFile(1, 99)
+	})), "Cannot delete table file #99")
+	if got := charge.GetTotalMemoryUsed(); got != want {
+		t.Errorf("%d bytes are charged after a failure, want %d", got, want)
+	}
+	v.noErr(v.apply(func(e *version.VersionEdit) {
+		for _, f := range files {
+			e.DeleteFile(0, f.FD.GetNumber())
+		}
+	}))
+	obsolete, _, _ := v.vs.GetObsoleteFiles(1000)
+	if len(obsolete) != len(files) {
+		t.Errorf("%d files are obsolete", len(obsolete))
+	}
+	for i := range obsolete {
+		obsolete[i].DeleteMetadata()
+	}
+	if got := charge.GetTotalMemoryUsed(); got != 0 || charge.GetTotalReservedCacheSize() != 0 {
+		t.Errorf("%d bytes are charged in the end", got)
+	}
+}
+
+func TestVersionSet_ChargeFileMetadataLimit(t *testing.T) {
+	v, _ := newChargeTest(t, cache.DummyEntrySize/2)
+	err := v.logAndApply(v.def(), addFiles(v.fiveTables()...))
+	if rocksdb.AsStatus(err).SubCode != rocksdb.SubCodeMemoryLimit || !strings.Contains(err.Error(), "FileMetadata") ||
+		!strings.Contains(err.Error(), "memory limit based on cache capacity") {
+		t.Errorf("got %v", err)
+	}
+	if got := v.vs.metadataCharges[0].GetTotalMemoryUsed(); got != 0 {
+		t.Errorf("%d bytes are charged", got)
+	}
 }
