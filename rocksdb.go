@@ -138,11 +138,7 @@ func (c *ColumnFamily) GetInto(ro *ReadOptions, key []byte, value *PinnableSlice
 
 // MultiGet is GetInto for each key, at one state of the family.
 func (c *ColumnFamily) MultiGet(ro *ReadOptions, keys [][]byte, values []PinnableSlice, errs []error) {
-	cfs := make([]ColumnFamilyHandle, len(keys))
-	for i := range cfs {
-		cfs[i] = c.ColumnFamilyHandleImpl
-	}
-	c.impl.MultiGet(ro, cfs, keys, values, errs)
+	c.impl.MultiGet(ro, c.ColumnFamilyHandleImpl, keys, values, errs)
 }
 
 // KeyMayExist is false only when key surely has no value; it reads no file.
@@ -200,7 +196,7 @@ func (x *DB) MultiGetCF(ro *ReadOptions, cfs []*ColumnFamily, keys [][]byte, val
 	for i, c := range cfs {
 		handles[i] = c.ColumnFamilyHandleImpl
 	}
-	x.impl.MultiGet(ro, handles, keys, values, errs)
+	x.impl.MultiGetCF(ro, handles, keys, values, errs)
 }
 
 // GetSnapshot takes a snapshot to read at (ReadOptions.Snapshot).

@@ -158,112 +158,6 @@ func (d *DBImpl) KeyMayExist(ro *rocksdb.ReadOptions, cf rocksdb.ColumnFamilyHan
 	return err == nil || rocksdb.IsIncomplete(err), err == nil
 }
 
-// MultiGet is Get for each key at one state of the database; values and errs
-// have keys' length. cfs has keys' length too, or is nil for the default
-// family.
-func (d *DBImpl) MultiGet(ro *rocksdb.ReadOptions, cfs []rocksdb.ColumnFamilyHandle, keys [][]byte, values []rocksdb.PinnableSlice, errs []error) {
-	if ro == nil {
-		ro = &defaultReadOptions
-	}
-	views, seq := d.multiView(ro, cfs, len(keys))
-	defer func() {
-		for _, sv := range views {
-			sv.Release()
-		}
-	}()
-	s := getScratchPool.Get().(*getScratch)
-	defer getScratchPool.Put(s)
-	var found, bytes, total uint64
-	for i, key := range keys {
-		cfd := d.defaultHandle.CFD()
-		if cfs != nil {
-			cfd = d.cfd(cfs[i])
-		}
-		if errs[i] = checkReadTimestamp(ro, cfd); errs[i] != nil {
-			continue
-		}
-		if total > ro.ValueSizeSoftLimit {
-			errs[i] = rocksdb.Aborted()
-			continue
-		}
-		values[i].Release()
-		sv := views[cfd.GetID()].Ref()
-		kept, err := d.getFrom(sv, ro, key, seq, &values[i], s)
-		if !kept {
-			sv.Release()
-		}
-		if errs[i] = err; err == nil {
-			found++
-			bytes += uint64(values[i].Size())
-			total += uint64(values[i].Size())
-		}
-	}
-	if d.stats != nil {
-		monitoring.RecordTick(d.stats, rocksdb.NumberMultigetCalls, 1)
-		monitoring.RecordTick(d.stats, rocksdb.NumberMultigetKeysRead, uint64(len(keys)))
-		monitoring.RecordTick(d.stats, rocksdb.NumberMultigetKeysFound, found)
-		monitoring.RecordTick(d.stats, rocksdb.NumberMultigetBytesRead, bytes)
-		monitoring.RecordInHistogram(d.stats, rocksdb.HistBytesPerMultiget, bytes)
-	}
-}
-
-// multiView references a SuperVersion of each family such that all show one
-// state: either no memtable was switched between taking them and taking the
-// sequence number, or the mutex is held meanwhile.
-func (d *DBImpl) multiView(ro *rocksdb.ReadOptions, cfs []rocksdb.ColumnFamilyHandle, n int) (map[uint32]*db.SuperVersion, rocksdb.SequenceNumber) {
-	views := map[uint32]*db.SuperVersion{}
-	take := func() {
-		if cfs == nil {
-			cfd := d.defaultHandle.CFD()
-			views[cfd.GetID()] = cfd.GetReferencedSuperVersion()
-			return
-		}
-		for _, cf := range cfs {
-			cfd := d.cfd(cf)
-			if views[cfd.GetID()] == nil {
-				views[cfd.GetID()] = cfd.GetReferencedSuperVersion()
-			}
-		}
-	}
-	take()
-	if len(views) <= 1 || ro.Snapshot != nil {
-		return views, d.readSequence(ro)
-	}
-	const retries = 3
-	for i := 0; ; i++ {
-		last := i == retries
-		if last {
-			d.mu.Lock()
-		}
-		seq := d.readSequence(ro)
-		same := true
-		for _, sv := range views {
-			if sv.VersionNumber != sv.CFD.GetSuperVersionNumber() {
-				same = false
-			}
-		}
-		if same {
-			if last {
-				d.mu.Unlock()
-			}
-			return views, seq
-		}
-		old := views
-		views = map[uint32]*db.SuperVersion{}
-		take()
-		if last {
-			seq = d.readSequence(ro)
-			d.mu.Unlock()
-		}
-		for _, sv := range old {
-			sv.Release()
-		}
-		if last {
-			return views, seq
-		}
-	}
-}
-
 // merger applies a family's merge operator.
 type merger struct {
 	cfd  *db.ColumnFamilyData
@@ -344,7 +238,7 @@ func (d *DBImpl) NewIterators(ro *rocksdb.ReadOptions, cfs []rocksdb.ColumnFamil
 	if len(cfs) == 0 {
 		return nil, nil
 	}
-	views, seq := d.multiView(ro, cfs, len(cfs))
+	views, seq := d.multiView(ro, cfs)
 	its := make([]*Iterator, len(cfs))
 	for i, cf := range cfs {
 		cfd := d.cfd(cf)

@@ -116,6 +116,7 @@ type Writer struct {
 	linkNewer *Writer
 	state     atomic.Uint32
 	sema      chan struct{}
+	dummy     *Writer // of exitPipelined
 }
 
 // Reset prepares w for a write with options wo.
@@ -633,7 +634,12 @@ func (t *WriteThread) exitPipelined(g *WriteGroup, status error) {
 	leader, last := g.Leader, g.LastWriter
 	// The dummy holds the group's place, so that nobody becomes leader before
 	// the group stands on the memtable writers' list.
-	dummy := &Writer{}
+	dummy := leader.dummy
+	if dummy == nil {
+		dummy = &Writer{}
+		leader.dummy = dummy
+	}
+	dummy.linkOlder, dummy.linkNewer = nil, nil
 	if !t.newestWriter.CompareAndSwap(last, dummy) {
 		createMissingNewerLinks(t.newestWriter.Load())
 		last.linkNewer.linkOlder = dummy

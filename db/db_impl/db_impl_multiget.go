@@ -1,0 +1,267 @@
+// Port of db/db_impl/db_impl.cc (MultiGet and what it calls). Differs: one
+// family's keys need no map of families.
+
+package dbimpl
+
+import (
+	"bytes"
+	"slices"
+	"sync"
+
+	"github.com/rocksdb-go/rocksdb/db"
+	"github.com/rocksdb-go/rocksdb/include/rocksdb"
+	"github.com/rocksdb-go/rocksdb/monitoring"
+	"github.com/rocksdb-go/rocksdb/table"
+	"github.com/rocksdb-go/rocksdb/util/stopwatch"
+)
+
+// multiGetScratch is what a MultiGet needs; it is pooled.
+type multiGetScratch struct {
+	keys   []table.KeyContext
+	sorted []*table.KeyContext // keys by family and key
+	ctx    table.MultiGetContext
+}
+
+var multiGetScratchPool = sync.Pool{New: func() any { return &multiGetScratch{} }}
+
+// prepare sets a context up for each key; those of one family follow each
+// other in sorted, in key order.
+func (s *multiGetScratch) prepare(keys [][]byte, values []rocksdb.PinnableSlice, errs []error) {
+	if cap(s.keys) < len(keys) {
+		s.keys, s.sorted = make([]table.KeyContext, len(keys)), make([]*table.KeyContext, len(keys))
+	}
+	s.keys, s.sorted = s.keys[:len(keys)], s.sorted[:len(keys)]
+	for i, key := range keys {
+		k := &s.keys[i]
+		values[i].Release()
+		errs[i] = nil
+		k.Key, k.Value, k.Err = key, &values[i], &errs[i]
+		k.MaxCoveringTombstoneSeq, k.KeyExists, k.IsBlobIndex = 0, false, false
+		k.MergeContext.Clear()
+		s.sorted[i] = k
+	}
+}
+
+func (s *multiGetScratch) release() {
+	for i := range s.keys {
+		k := &s.keys[i]
+		k.Key, k.Value, k.Err, k.ColumnFamily = nil, nil, nil, nil
+		k.CBArg, k.GetContext = nil, nil
+	}
+	multiGetScratchPool.Put(s)
+}
+
+// sortKeys orders keys of one family.
+func sortKeys(keys []*table.KeyContext, cfd *db.ColumnFamilyData) {
+	if cfd.InternalComparator().IsBytewise() {
+		slices.SortFunc(keys, func(a, b *table.KeyContext) int { return bytes.Compare(a.Key, b.Key) })
+		return
+	}
+	c := cfd.UserComparator()
+	slices.SortFunc(keys, func(a, b *table.KeyContext) int { return c.CompareWithoutTimestamp(a.Key, false, b.Key, false) })
+}
+
+// MultiGet is Get for each key of one family at one state of the database;
+// values and errs have keys' length. Keys are looked up in batches, in order,
+// whatever their order here; after an error that ends the call early
+// (ReadOptions.Deadline, ValueSizeSoftLimit) the keys left have it.
+func (d *DBImpl) MultiGet(ro *rocksdb.ReadOptions, cf rocksdb.ColumnFamilyHandle, keys [][]byte, values []rocksdb.PinnableSlice, errs []error) {
+	if len(keys) == 0 {
+		return
+	}
+	if ro == nil {
+		ro = &defaultReadOptions
+	}
+	cfd := d.cfd(cf)
+	if err := checkReadTimestamp(ro, cfd); err != nil {
+		for i := range errs {
+			errs[i] = err
+		}
+		return
+	}
+	watch := stopwatch.NewStopWatch(d.clock, d.stats, rocksdb.HistDBMultiget)
+	defer watch.Stop()
+	s := multiGetScratchPool.Get().(*multiGetScratch)
+	defer s.release()
+	s.prepare(keys, values, errs)
+	sortKeys(s.sorted, cfd)
+	sv := cfd.GetReferencedSuperVersion()
+	defer sv.Release()
+	_ = d.multiGetImpl(ro, sv, s.sorted, d.readSequence(ro), &s.ctx)
+}
+
+// MultiGetCF is MultiGet with a family for each key.
+func (d *DBImpl) MultiGetCF(ro *rocksdb.ReadOptions, cfs []rocksdb.ColumnFamilyHandle, keys [][]byte, values []rocksdb.PinnableSlice, errs []error) {
+	if len(keys) == 0 {
+		return
+	}
+	if ro == nil {
+		ro = &defaultReadOptions
+	}
+	if !d.checkMultiGetTimestamps(ro, cfs, errs) {
+		return
+	}
+	watch := stopwatch.NewStopWatch(d.clock, d.stats, rocksdb.HistDBMultiget)
+	defer watch.Stop()
+	s := multiGetScratchPool.Get().(*multiGetScratch)
+	defer s.release()
+	s.prepare(keys, values, errs)
+	for i := range s.keys {
+		s.keys[i].ColumnFamily = cfs[i]
+	}
+	slices.SortStableFunc(s.sorted, func(a, b *table.KeyContext) int {
+		return int(int64(d.cfd(a.ColumnFamily).GetID()) - int64(d.cfd(b.ColumnFamily).GetID()))
+	})
+	views, seq := d.multiView(ro, cfs)
+	defer func() {
+		for _, sv := range views {
+			sv.Release()
+		}
+	}()
+	var err error
+	for rest := s.sorted; len(rest) > 0; {
+		cfd := d.cfd(rest[0].ColumnFamily)
+		n := 1
+		for n < len(rest) && d.cfd(rest[n].ColumnFamily) == cfd {
+			n++
+		}
+		if err == nil {
+			sortKeys(rest[:n], cfd)
+			err = d.multiGetImpl(ro, views[cfd.GetID()], rest[:n], seq, &s.ctx)
+		} else {
+			for _, k := range rest[:n] {
+				*k.Err = err
+			}
+		}
+		rest = rest[n:]
+	}
+}
+
+// checkMultiGetTimestamps refuses the whole call when a key's family and the
+// options do not fit together.
+func (d *DBImpl) checkMultiGetTimestamps(ro *rocksdb.ReadOptions, cfs []rocksdb.ColumnFamilyHandle, errs []error) bool {
+	ok := true
+	for i, cf := range cfs {
+		errs[i] = checkReadTimestamp(ro, d.cfd(cf))
+		ok = ok && errs[i] == nil
+	}
+	if !ok {
+		for i := range errs {
+			if errs[i] == nil {
+				errs[i] = rocksdb.Incomplete("DB not queried due to invalid argument(s) in the same MultiGet call")
+			}
+		}
+	}
+	return ok
+}
+
+// multiGetImpl looks sorted keys of one family up, batch by batch. The error is
+// what ended the call early; keys not looked up have it.
+func (d *DBImpl) multiGetImpl(ro *rocksdb.ReadOptions, sv *db.SuperVersion, keys []*table.KeyContext, seq rocksdb.SequenceNumber, ctx *table.MultiGetContext) (err error) {
+	skipMem := ro.ReadTier == rocksdb.PersistedTier && d.hasUnpersistedData.Load()
+	left := keys
+	valueSize := uint64(0)
+	for len(left) > 0 && err == nil {
+		if ro.Deadline > 0 && d.clock.NowMicros() > uint64(ro.Deadline.Microseconds()) {
+			err = rocksdb.TimedOut()
+			break
+		}
+		batch := left[:min(len(left), table.MaxBatchSize)]
+		left = left[len(batch):]
+		ctx.Init(batch, seq, ro.Timestamp)
+		r := ctx.GetMultiGetRange()
+		r.AddValueSize(valueSize)
+		if !skipMem {
+			sv.Mem.MultiGet(ro, &r, nil, false, nil)
+			for _, m := range sv.Imm.Memtables() {
+				if r.Empty() {
+					break
+				}
+				m.MultiGet(ro, &r, nil, true, nil)
+			}
+			if missed := r.KeysLeft(); d.stats != nil {
+				monitoring.RecordTick(d.stats, rocksdb.MemtableMiss, uint64(missed))
+				monitoring.RecordTick(d.stats, rocksdb.MemtableHit, uint64(len(batch)-missed))
+			}
+		}
+		if !r.Empty() {
+			sv.Current.MultiGet(ro, &r, nil)
+		}
+		if valueSize = r.GetValueSize(); valueSize > ro.ValueSizeSoftLimit {
+			err = rocksdb.Aborted()
+		}
+	}
+	for _, k := range left {
+		*k.Err = err
+	}
+	d.countMultiGet(ro, keys[:len(keys)-len(left)], len(keys))
+	return err
+}
+
+func (d *DBImpl) countMultiGet(ro *rocksdb.ReadOptions, done []*table.KeyContext, asked int) {
+	if d.stats == nil && ro.PerfContext == nil {
+		return
+	}
+	var found, size uint64
+	for _, k := range done {
+		if *k.Err == nil {
+			found++
+			size += uint64(k.Value.Size())
+		}
+	}
+	monitoring.RecordTick(d.stats, rocksdb.NumberMultigetCalls, 1)
+	monitoring.RecordTick(d.stats, rocksdb.NumberMultigetKeysRead, uint64(asked))
+	monitoring.RecordTick(d.stats, rocksdb.NumberMultigetKeysFound, found)
+	monitoring.RecordTick(d.stats, rocksdb.NumberMultigetBytesRead, size)
+	monitoring.RecordInHistogram(d.stats, rocksdb.HistBytesPerMultiget, size)
+	if ro.PerfContext.CountEnabled() {
+		ro.PerfContext.MultigetReadBytes += size
+	}
+}
+
+// multiView references a SuperVersion of each family such that all show one
+// state: either no memtable was switched between taking them and taking the
+// sequence number, or the mutex is held meanwhile.
+func (d *DBImpl) multiView(ro *rocksdb.ReadOptions, cfs []rocksdb.ColumnFamilyHandle) (map[uint32]*db.SuperVersion, rocksdb.SequenceNumber) {
+	take := func() map[uint32]*db.SuperVersion {
+		views := map[uint32]*db.SuperVersion{}
+		for _, cf := range cfs {
+			if cfd := d.cfd(cf); views[cfd.GetID()] == nil {
+				views[cfd.GetID()] = cfd.GetReferencedSuperVersion()
+			}
+		}
+		return views
+	}
+	views := take()
+	if len(views) == 1 || ro.Snapshot != nil {
+		return views, d.readSequence(ro)
+	}
+	const retries = 3
+	var stale []*db.SuperVersion
+	defer func() { // after the mutex was released
+		for _, sv := range stale {
+			sv.Release()
+		}
+	}()
+	for i := 0; ; i++ {
+		if i == retries {
+			d.mu.Lock()
+			defer d.mu.Unlock()
+		}
+		seq := d.readSequence(ro)
+		same := true
+		for _, sv := range views {
+			same = same && sv.VersionNumber == sv.CFD.GetSuperVersionNumber()
+		}
+		if same {
+			return views, seq
+		}
+		for _, sv := range views {
+			stale = append(stale, sv)
+		}
+		views = take()
+		if i == retries {
+			return views, d.readSequence(ro)
+		}
+	}
+}
