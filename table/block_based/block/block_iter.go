@@ -178,9 +178,14 @@ func (it *blockIter) parse() bool {
 	d := it.data[:it.keysEnd]
 	var h entryHeader
 	p := int(at)
-	if n := p + 3; !it.valueDelta && !it.separated && n <= len(d) && (d[p]|d[p+1]|d[p+2]) < 0x80 {
-		h.shared, h.nonShared, h.valueLength = uint32(d[p]), uint32(d[p+1]), uint32(d[p+2])
-		p = n
+	if n := p + 3; !it.separated && n <= len(d) && (d[p]|d[p+1]) < 0x80 && (it.valueDelta || d[p+2] < 0x80) {
+		h.shared, h.nonShared = uint32(d[p]), uint32(d[p+1])
+		if it.valueDelta {
+			p += 2
+		} else {
+			h.valueLength = uint32(d[p+2])
+			p = n
+		}
 	} else {
 		atRestart := it.separated && it.isRestart(at)
 		n := decodeHeader(d[p:], &h, it.valueDelta, atRestart)
@@ -316,9 +321,12 @@ func (it *blockIter) restartKey(i uint32) ([]byte, bool) {
 	d := it.data[at:it.keysEnd]
 	var h entryHeader
 	var p int
-	if !it.valueDelta && !it.separated && len(d) >= 3 && (d[0]|d[1]|d[2]) < 0x80 {
+	if !it.separated && len(d) >= 3 && (d[0]|d[1]) < 0x80 && (it.valueDelta || d[2] < 0x80) {
 		h.shared, h.nonShared = uint32(d[0]), uint32(d[1])
 		p = 3
+		if it.valueDelta {
+			p = 2
+		}
 	} else if p = decodeHeader(d, &h, it.valueDelta, it.separated); p == 0 {
 		return nil, it.corrupt()
 	}
