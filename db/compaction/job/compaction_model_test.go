@@ -1,8 +1,8 @@
 // No upstream twin: databases with many small compactions against a model.
 //
 // Strategy: random puts, merges, deletions and range deletions over few keys,
-// so that every compaction meets old versions, with memtables and files of a
-// few KB, so that there are many compactions and range tombstones cross many
+// so that every compaction meets old versions, with a flush every
+// 250 steps and files of a few KB, so that there are many compactions and range tombstones cross many
 // files. Snapshots are taken on the way, and checked at random and at the end,
 // also after a full compaction and a reopening. Invariant: what is read at a
 // snapshot is what the model was then.
@@ -15,6 +15,9 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -66,7 +69,7 @@ func (x *modelTest) step() {
 		delete(x.m, k)
 	case r < 98:
 		begin := x.rnd.IntN(x.keys)
-		end := begin + 1 + x.rnd.IntN(x.keys/8)
+		end := begin + 1 + x.rnd.IntN(x.keys/20)
 		x.must(x.db.DeleteRange(nil, []byte(x.key(begin)), []byte(x.key(end))))
 		for i := begin; i < end; i++ {
 			delete(x.m, x.key(i))
@@ -128,7 +131,7 @@ func (x *modelTest) run(o rocksdb.Options, steps int) {
 	dir := x.TempDir()
 	o.CreateIfMissing = true
 	o.MergeOperator = rocksdb.NewStringAppendOperator(",")
-	o.WriteBufferSize = 16 << 10
+	o.WriteBufferSize = 64 << 10
 	o.TargetFileSizeBase = 8 << 10
 	o.MaxBytesForLevelBase = 32 << 10
 	o.MaxBytesForLevelMultiplier = 3
@@ -141,6 +144,9 @@ func (x *modelTest) run(o rocksdb.Options, steps int) {
 	x.m = model{}
 	for i := range steps {
 		x.step()
+		if i%250 == 249 { // the least write buffer would hold a hundred KB
+			x.must(x.db.Flush(nil))
+		}
 		if i%(steps/4) == steps/8 {
 			x.checkAll(fmt.Sprintf("step %d", i))
 		}
@@ -158,10 +164,25 @@ func (x *modelTest) run(o rocksdb.Options, steps int) {
 	x.must(x.db.CompactRange(&co, nil, nil))
 	x.checkAll("after a full compaction without snapshots")
 	x.must(x.db.Close())
+	x.checkLog(dir, o.MaxSubcompactions > 1)
 	x.db, err = rocksdb.Open(dir, o)
 	x.must(err)
 	x.checkAll("after a reopening")
 	x.must(x.db.Close())
+}
+
+// checkLog wants the run to have been a test: many compactions, in parts when
+// parts are on.
+func (x *modelTest) checkLog(dir string, parts bool) {
+	x.Helper()
+	log, err := os.ReadFile(filepath.Join(dir, "LOG"))
+	x.must(err)
+	if n := bytes.Count(log, []byte(`"event": "compaction_finished"`)); n < 10 {
+		x.Errorf("%d compactions", n)
+	}
+	if parts && !regexp.MustCompile(`"num_subcompactions": [2-9]`).Match(log) {
+		x.Error("no compaction was done in parts")
+	}
 }
 
 func TestCompactionModel(t *testing.T) {
@@ -192,8 +213,8 @@ func TestCompactionModel(t *testing.T) {
 			t.Run(fmt.Sprintf("%s/seed=%d", c.name, seed), func(t *testing.T) {
 				o := rocksdb.DefaultOptions()
 				c.set(&o)
-				x := &modelTest{T: t, rnd: rand.New(rand.NewPCG(seed, 1)), keys: 400}
-				x.run(o, 6000)
+				x := &modelTest{T: t, rnd: rand.New(rand.NewPCG(seed, 1)), keys: 2000}
+				x.run(o, 10000)
 			})
 		}
 	}
