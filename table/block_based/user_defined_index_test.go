@@ -1,4 +1,4 @@
-// An index of a user's, as table_test.cc's; the cases there need a DB.
+// No upstream twin: an index of a user's, as table_test.cc's; the cases there need a DB.
 
 package blockbased_test
 
