@@ -144,3 +144,6 @@ func (d *DBImpl) TestNewInternalIterator(cf rocksdb.ColumnFamilyHandle) (it inte
 	x.sv = x.cfd.GetReferencedSuperVersion()
 	return x.internalIterator(dbformat.MaxSequenceNumber), x.sv.Release
 }
+
+// TestWALsTotalSize is the bytes in the logs that are not obsolete.
+func (d *DBImpl) TestWALsTotalSize() uint64 { return d.totalLogSize.Load() }
