@@ -5,6 +5,7 @@ package db
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -231,6 +232,21 @@ func TestManifest_DamagedByte(t *testing.T) {
 	for end := lastStart + 1; end < len(data); end++ {
 		if _, err := dump(data[:end]); err != nil {
 			t.Fatalf("cut at %d: %v", end, err)
+		}
+	}
+}
+
+// Space that was allocated for records to come is no damage.
+func TestManifest_TrailingZeros(t *testing.T) {
+	data := goldenManifest(t, filepath.Join("version", "testdata", "rocksdb-11.8.1", "blob_files"))
+	for _, n := range []int{1, wal.HeaderSize - 1, wal.HeaderSize, 100, wal.BlockSize, wal.BlockSize + 5000} {
+		v := newVersionSetTest(t)
+		path := filepath.Join(v.dir, "MANIFEST-000005")
+		if err := os.WriteFile(path, append(bytes.Clone(data), make([]byte, n)...), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if err := v.vs.DumpManifest(io.Discard, path, &v.cf, nil, DumpManifestOptions{}); err != nil {
+			t.Errorf("%d zeros: %v", n, err)
 		}
 	}
 }
