@@ -261,38 +261,52 @@ func TestWritableFileWriterTest_AppendStatusReturn(t *testing.T) {
 	eq(t, w.IsClosed(), true)
 }
 
-func TestWritableFileWriterIOPriorityTest(t *testing.T) {
-	newWriter := func(t *testing.T) *file.WritableFileWriter {
-		f := newFakeFile()
-		f.keep = false
-		f.SetIOPriority(rocksdb.IOHigh)
-		f.check = func(opts *rocksdb.IOOptions) {
-			if opts.RateLimiterPriority != rocksdb.IOHigh {
-				t.Errorf("priority %d", opts.RateLimiterPriority)
-			}
+// highPriorityWriter writes to a file of high priority, which expects each call
+// to have it.
+func highPriorityWriter(t *testing.T) *file.WritableFileWriter {
+	f := newFakeFile()
+	f.keep = false
+	f.SetIOPriority(rocksdb.IOHigh)
+	f.check = func(opts *rocksdb.IOOptions) {
+		if opts.RateLimiterPriority != rocksdb.IOHigh {
+			t.Errorf("priority %d", opts.RateLimiterPriority)
 		}
-		return file.NewWritableFileWriter(f, "", nil, nil)
 	}
-	for name, run := range map[string]func(t *testing.T, w *file.WritableFileWriter){
-		"Append": func(t *testing.T, w *file.WritableFileWriter) { ok(t, w.Append(nil, []byte("abc"), 0)) },
-		"Pad":    func(t *testing.T, w *file.WritableFileWriter) { ok(t, w.Pad(nil, 500)) },
-		"Flush":  func(t *testing.T, w *file.WritableFileWriter) { ok(t, w.Flush(nil)) },
-		"Close":  func(t *testing.T, w *file.WritableFileWriter) { ok(t, w.Close(nil)) },
-		"Sync": func(t *testing.T, w *file.WritableFileWriter) {
-			ok(t, w.Sync(nil, false))
-			ok(t, w.Sync(nil, true))
-		},
-		"SyncWithoutFlush": func(t *testing.T, w *file.WritableFileWriter) {
-			ok(t, w.SyncWithoutFlush(nil, false))
-			ok(t, w.SyncWithoutFlush(nil, true))
-		},
-		"BasicOp": func(t *testing.T, w *file.WritableFileWriter) {
-			randomWrites(t, w)
-			ok(t, w.Close(nil))
-		},
-	} {
-		t.Run(name, func(t *testing.T) { run(t, newWriter(t)) })
-	}
+	return file.NewWritableFileWriter(f, "", nil, nil)
+}
+
+func TestWritableFileWriterIOPriorityTest_Append(t *testing.T) {
+	ok(t, highPriorityWriter(t).Append(nil, []byte("abc"), 0))
+}
+
+func TestWritableFileWriterIOPriorityTest_Pad(t *testing.T) {
+	ok(t, highPriorityWriter(t).Pad(nil, 500))
+}
+
+func TestWritableFileWriterIOPriorityTest_Flush(t *testing.T) {
+	ok(t, highPriorityWriter(t).Flush(nil))
+}
+
+func TestWritableFileWriterIOPriorityTest_Close(t *testing.T) {
+	ok(t, highPriorityWriter(t).Close(nil))
+}
+
+func TestWritableFileWriterIOPriorityTest_Sync(t *testing.T) {
+	w := highPriorityWriter(t)
+	ok(t, w.Sync(nil, false))
+	ok(t, w.Sync(nil, true))
+}
+
+func TestWritableFileWriterIOPriorityTest_SyncWithoutFlush(t *testing.T) {
+	w := highPriorityWriter(t)
+	ok(t, w.SyncWithoutFlush(nil, false))
+	ok(t, w.SyncWithoutFlush(nil, true))
+}
+
+func TestWritableFileWriterIOPriorityTest_BasicOp(t *testing.T) {
+	w := highPriorityWriter(t)
+	randomWrites(t, w)
+	ok(t, w.Close(nil))
 }
 
 // errorListener counts failures told of.
@@ -355,54 +369,69 @@ func (s *source) Read(offset uint64, n int, _ *rocksdb.IOOptions, scratch []byte
 
 func (s *source) Close() error { return nil }
 
-func TestReadaheadRandomAccessFileTest(t *testing.T) {
+// readaheadRandom runs f with files of two readahead sizes.
+func readaheadRandom(t *testing.T, f func(t *testing.T, readahead int, reset func(s string), read func(offset, n int) string)) {
 	for _, readahead := range []int{1 << 12, 1 << 16} {
-		scratch := make([]byte, 2*readahead)
-		var r rocksdb.FSRandomAccessFile
-		read := func(offset, n int) string {
-			got, err := r.Read(uint64(offset), n, nil, scratch)
-			if err != nil && rocksdb.CodeOf(err) != rocksdb.CodeInvalidArgument {
-				t.Fatal(err)
-			}
-			return string(got)
-		}
-		reset := func(s string) { r = file.NewReadaheadRandomAccessFile(newSource(s), readahead) }
-		t.Run(fmt.Sprintf("EmptySourceStr/%d", readahead), func(t *testing.T) {
-			reset("")
-			eq(t, read(0, 1), "")
-			eq(t, read(0, 0), "")
-			eq(t, read(13, 13), "")
-		})
-		t.Run(fmt.Sprintf("SourceStrLenLessThanReadaheadSize/%d", readahead), func(t *testing.T) {
-			const s = "abcdefghijklmnopqrs"
-			reset(s)
-			eq(t, read(3, 4), s[3:7])
-			eq(t, read(0, 3), s[:3])
-			eq(t, read(0, len(s)), s)
-			eq(t, read(7, 30), s[7:])
-			eq(t, read(100, 100), "")
-		})
-		t.Run(fmt.Sprintf("SourceStrLenGreaterThanReadaheadSize/%d", readahead), func(t *testing.T) {
-			rng := util.NewRandom(42)
-			for k := range 20 {
-				s := rng.HumanReadableString(k*readahead + int(rng.Uniform(readahead)))
-				reset(s)
-				for range 100 {
-					off, n := int(rng.Uniform(len(s))), int(rng.Uniform(readahead))
-					eq(t, read(off, n), s[off:min(len(s), off+n)])
+		t.Run(fmt.Sprint(readahead), func(t *testing.T) {
+			scratch := make([]byte, 2*readahead)
+			var r rocksdb.FSRandomAccessFile
+			read := func(offset, n int) string {
+				got, err := r.Read(uint64(offset), n, nil, scratch)
+				if err != nil && rocksdb.CodeOf(err) != rocksdb.CodeInvalidArgument {
+					t.Fatal(err)
 				}
+				return string(got)
 			}
-		})
-		t.Run(fmt.Sprintf("ReadExceedsReadaheadSize/%d", readahead), func(t *testing.T) {
-			rng := util.NewRandom(7)
-			s := rng.HumanReadableString(4*readahead + int(rng.Uniform(readahead)))
-			reset(s)
-			for range 100 {
-				off, n := int(rng.Uniform(len(s))), readahead+int(rng.Uniform(readahead))
-				eq(t, read(off, n), s[off:min(len(s), off+n)])
-			}
+			f(t, readahead, func(s string) { r = file.NewReadaheadRandomAccessFile(newSource(s), readahead) }, read)
 		})
 	}
+}
+
+func TestReadaheadRandomAccessFileTest_EmptySourceStr(t *testing.T) {
+	readaheadRandom(t, func(t *testing.T, readahead int, reset func(string), read func(offset, n int) string) {
+		reset("")
+		eq(t, read(0, 1), "")
+		eq(t, read(0, 0), "")
+		eq(t, read(13, 13), "")
+	})
+}
+
+func TestReadaheadRandomAccessFileTest_SourceStrLenLessThanReadaheadSize(t *testing.T) {
+	readaheadRandom(t, func(t *testing.T, readahead int, reset func(string), read func(offset, n int) string) {
+		const s = "abcdefghijklmnopqrs"
+		reset(s)
+		eq(t, read(3, 4), s[3:7])
+		eq(t, read(0, 3), s[:3])
+		eq(t, read(0, len(s)), s)
+		eq(t, read(7, 30), s[7:])
+		eq(t, read(100, 100), "")
+	})
+}
+
+func TestReadaheadRandomAccessFileTest_SourceStrLenGreaterThanReadaheadSize(t *testing.T) {
+	readaheadRandom(t, func(t *testing.T, readahead int, reset func(string), read func(offset, n int) string) {
+		rng := util.NewRandom(42)
+		for k := range 20 {
+			s := rng.HumanReadableString(k*readahead + int(rng.Uniform(readahead)))
+			reset(s)
+			for range 100 {
+				off, n := int(rng.Uniform(len(s))), int(rng.Uniform(readahead))
+				eq(t, read(off, n), s[off:min(len(s), off+n)])
+			}
+		}
+	})
+}
+
+func TestReadaheadRandomAccessFileTest_ReadExceedsReadaheadSize(t *testing.T) {
+	readaheadRandom(t, func(t *testing.T, readahead int, reset func(string), read func(offset, n int) string) {
+		rng := util.NewRandom(7)
+		s := rng.HumanReadableString(4*readahead + int(rng.Uniform(readahead)))
+		reset(s)
+		for range 100 {
+			off, n := int(rng.Uniform(len(s))), readahead+int(rng.Uniform(readahead))
+			eq(t, read(off, n), s[off:min(len(s), off+n)])
+		}
+	})
 }
 
 // seqSource is a file in memory to read through.
@@ -426,61 +455,77 @@ func (s *seqSource) Skip(n uint64) error {
 
 func (s *seqSource) Close() error { return nil }
 
-func TestReadaheadSequentialFileTest(t *testing.T) {
+// readaheadSequential runs f with files of four readahead sizes.
+func readaheadSequential(t *testing.T, f func(t *testing.T, readahead int, reset func(s string) *file.SequentialFileReader, read func(n int) string)) {
 	for _, readahead := range []int{1 << 8, 1 << 12, 1 << 16, 1 << 18} {
-		scratch := make([]byte, 2*readahead)
-		var r *file.SequentialFileReader
-		read := func(n int) string {
-			got, err := r.Read(n, scratch, rocksdb.IOTotal, nil)
-			ok(t, err)
-			return string(got)
-		}
-		reset := func(s string) {
-			r = file.NewSequentialFileReader(&seqSource{data: s}, "test", &file.SequentialReaderOptions{ReadaheadSize: readahead})
-		}
-		t.Run(fmt.Sprintf("EmptySourceStr/%d", readahead), func(t *testing.T) {
-			reset("")
-			eq(t, read(0), "")
-			eq(t, read(1), "")
-			eq(t, read(13), "")
-		})
-		t.Run(fmt.Sprintf("SourceStrLenLessThanReadaheadSize/%d", readahead), func(t *testing.T) {
-			const s = "abcdefghijklmnopqrs"
-			reset(s)
-			eq(t, read(3), s[:3])
-			eq(t, read(1), s[3:4])
-			eq(t, read(len(s)), s[4:])
-			eq(t, read(100), "")
-		})
-		for _, more := range []bool{false, true} {
-			name := "SourceStrLenGreaterThanReadaheadSize"
-			if more {
-				name = "ReadExceedsReadaheadSize"
+		t.Run(fmt.Sprint(readahead), func(t *testing.T) {
+			scratch := make([]byte, 2*readahead)
+			var r *file.SequentialFileReader
+			reset := func(s string) *file.SequentialFileReader {
+				r = file.NewSequentialFileReader(&seqSource{data: s}, "test", &file.SequentialReaderOptions{ReadaheadSize: readahead})
+				return r
 			}
-			t.Run(fmt.Sprintf("%s/%d", name, readahead), func(t *testing.T) {
-				rng := util.NewRandom(42)
-				for _, skip := range []bool{false, true} {
-					for k := range 10 {
-						s := rng.HumanReadableString(k*readahead + int(rng.Uniform(readahead)))
-						reset(s)
-						off := 0
-						for i := range 100 {
-							n := int(rng.Uniform(readahead))
-							if more {
-								n += readahead
-							}
-							if skip && i%2 == 0 {
-								ok(t, r.Skip(uint64(n)))
-							} else {
-								eq(t, read(n), s[off:min(len(s), off+n)])
-							}
-							off = min(off+n, len(s))
-						}
-					}
-				}
+			f(t, readahead, reset, func(n int) string {
+				got, err := r.Read(n, scratch, rocksdb.IOTotal, nil)
+				ok(t, err)
+				return string(got)
 			})
+		})
+	}
+}
+
+func TestReadaheadSequentialFileTest_EmptySourceStr(t *testing.T) {
+	readaheadSequential(t, func(t *testing.T, _ int, reset func(string) *file.SequentialFileReader, read func(int) string) {
+		reset("")
+		eq(t, read(0), "")
+		eq(t, read(1), "")
+		eq(t, read(13), "")
+	})
+}
+
+func TestReadaheadSequentialFileTest_SourceStrLenLessThanReadaheadSize(t *testing.T) {
+	readaheadSequential(t, func(t *testing.T, _ int, reset func(string) *file.SequentialFileReader, read func(int) string) {
+		const s = "abcdefghijklmnopqrs"
+		reset(s)
+		eq(t, read(3), s[:3])
+		eq(t, read(1), s[3:4])
+		eq(t, read(len(s)), s[4:])
+		eq(t, read(100), "")
+	})
+}
+
+// readThrough reads files of some lengths in pieces of at least atLeast bytes,
+// with and without skipping every other one.
+func readThrough(t *testing.T, readahead, atLeast int, reset func(string) *file.SequentialFileReader, read func(int) string) {
+	rng := util.NewRandom(42)
+	for _, skip := range []bool{false, true} {
+		for k := range 10 {
+			s := rng.HumanReadableString(k*readahead + int(rng.Uniform(readahead)))
+			r := reset(s)
+			off := 0
+			for i := range 100 {
+				n := atLeast + int(rng.Uniform(readahead))
+				if skip && i%2 == 0 {
+					ok(t, r.Skip(uint64(n)))
+				} else {
+					eq(t, read(n), s[off:min(len(s), off+n)])
+				}
+				off = min(off+n, len(s))
+			}
 		}
 	}
+}
+
+func TestReadaheadSequentialFileTest_SourceStrLenGreaterThanReadaheadSize(t *testing.T) {
+	readaheadSequential(t, func(t *testing.T, readahead int, reset func(string) *file.SequentialFileReader, read func(int) string) {
+		readThrough(t, readahead, 0, reset, read)
+	})
+}
+
+func TestReadaheadSequentialFileTest_ReadExceedsReadaheadSize(t *testing.T) {
+	readaheadSequential(t, func(t *testing.T, readahead int, reset func(string) *file.SequentialFileReader, read func(int) string) {
+		readThrough(t, readahead, readahead, reset, read)
+	})
 }
 
 // failingFS fails reads of sequential files on demand.
