@@ -106,6 +106,7 @@ type DBIter struct {
 	mergeContext dbformat.MergeContext
 	pinned       internaliter.PinnedIteratorsManager
 	local        localStatistics
+	scan         scanState
 
 	numInternalSkipped uint64
 	dir                direction
@@ -579,6 +580,9 @@ func (d *DBIter) Seek(target []byte) {
 	if d.perf != nil {
 		d.perf.IterSeekCount++
 	}
+	if d.scan.args != nil && !d.beginScan(target) {
+		return
+	}
 	d.resetSeekState()
 	d.keySeqnoZero = false
 	key := target
@@ -658,6 +662,9 @@ func (d *DBIter) SeekForPrev(target []byte) {
 	watch := stopwatch.NewStopWatch(d.clock, d.stats, rocksdb.HistDBSeek)
 	if d.perf != nil {
 		d.perf.IterSeekCount++
+	}
+	if d.scan.args != nil && !d.beginReverseScan(target) {
+		return
 	}
 	d.resetSeekState()
 	d.keySeqnoZero = false
