@@ -102,6 +102,13 @@ type DBImpl struct {
 		logs []logWriter // oldest first; the last one is written to
 	}
 
+	// closing makes Close happen once; every call gives its outcome.
+	closing struct {
+		sync.Mutex // before optionsMu
+		done       bool
+		status     error
+	}
+
 	optionsMu sync.Mutex // held while an OPTIONS file is written; before mu
 
 	mu     sync.Mutex
@@ -410,22 +417,25 @@ func (d *DBImpl) raiseBackgroundThreads() {
 }
 
 // Close waits for background work and lets go of everything. Iterators and
-// snapshots still open are an error, and the database stays open.
+// snapshots still open are an error, and the database stays open; otherwise it
+// is closed even when there is an error, which later calls give again.
 func (d *DBImpl) Close() error {
-	d.mu.Lock()
-	if d.st.closed {
-		d.mu.Unlock()
-		return nil
+	d.closing.Lock()
+	defer d.closing.Unlock()
+	if d.closing.done {
+		return d.closing.status
 	}
-	if n := d.st.snapshots.Count(); n > 0 {
-		d.mu.Unlock()
+	d.mu.Lock()
+	n := d.st.snapshots.Count()
+	d.mu.Unlock()
+	if n > 0 {
 		return rocksdb.Aborted(fmt.Sprintf("Cannot close DB with unreleased snapshot: %d of them", n))
 	}
-	d.mu.Unlock()
 	if n := d.openIterators.Load(); n > 0 {
 		return rocksdb.Aborted(fmt.Sprintf("Cannot close DB with %d iterators or pinned values open", n))
 	}
-	return d.closeImpl()
+	d.closing.done, d.closing.status = true, d.closeImpl()
+	return d.closing.status
 }
 
 // CancelAllBackgroundWork stops scheduling; running jobs end early. With wait

@@ -62,9 +62,18 @@ func (d *DBImpl) Get(ro *rocksdb.ReadOptions, cf rocksdb.ColumnFamilyHandle, key
 	}
 	watch := stopwatch.NewStopWatch(d.clock, d.stats, rocksdb.HistDBGet)
 	value.Release()
+	timed := ro.PerfContext.Enabled(rocksdb.EnableTimeExceptForMutex)
+	var start uint64
+	if timed {
+		start = d.clock.NowNanos()
+	}
 	sv := cfd.GetReferencedSuperVersion()
+	seq := d.readSequence(ro)
+	if timed {
+		ro.PerfContext.GetSnapshotTime += d.clock.NowNanos() - start
+	}
 	s := getScratchPool.Get().(*getScratch)
-	kept, err := d.getFrom(sv, ro, key, d.readSequence(ro), value, s)
+	kept, err := d.getFrom(sv, ro, key, seq, value, s)
 	getScratchPool.Put(s)
 	if !kept {
 		sv.Release()
@@ -92,9 +101,19 @@ func (d *DBImpl) getFrom(sv *db.SuperVersion, ro *rocksdb.ReadOptions, key []byt
 	st.MergeContext = &s.merge
 	skipMem := ro.ReadTier == rocksdb.PersistedTier && d.hasUnpersistedData.Load()
 	done := false
+	timed := ro.PerfContext.Enabled(rocksdb.EnableTimeExceptForMutex)
+	var start uint64
+	if timed {
+		start = d.clock.NowNanos()
+	}
 	if !skipMem {
 		if done = sv.Mem.Get(&s.key, ro, st, false); !done {
 			done = sv.Imm.Get(&s.key, ro, st)
+		}
+		if timed {
+			now := d.clock.NowNanos()
+			ro.PerfContext.GetFromMemtableTime += now - start
+			start = now
 		}
 		if done {
 			monitoring.RecordTick(d.stats, rocksdb.MemtableHit, 1)
@@ -122,9 +141,17 @@ func (d *DBImpl) getFrom(sv *db.SuperVersion, ro *rocksdb.ReadOptions, key []byt
 		x.DoMerge = true
 		err = sv.Current.Get(ro, &s.key, x)
 		x.Value, x.MergeContext = nil, nil
+		if timed {
+			now := d.clock.NowNanos()
+			ro.PerfContext.GetFromOutputFilesTime += now - start
+			start = now
+		}
 		monitoring.RecordTick(d.stats, rocksdb.MemtableMiss, 1)
 	}
 	d.countGet(ro, err, value)
+	if timed {
+		ro.PerfContext.GetPostProcessTime += d.clock.NowNanos() - start
+	}
 	return kept, err
 }
 
