@@ -12,9 +12,11 @@ import (
 	"github.com/rocksdb-go/rocksdb/db/dbformat"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
 	"github.com/rocksdb-go/rocksdb/monitoring"
+	"github.com/rocksdb-go/rocksdb/options"
 	"github.com/rocksdb-go/rocksdb/table"
 	"github.com/rocksdb-go/rocksdb/table/block_based/block"
 	"github.com/rocksdb-go/rocksdb/table/format"
+	"github.com/rocksdb-go/rocksdb/util/stopwatch"
 )
 
 // ParsedFullFilterBlock is a filter block with its reader. It owns its contents.
@@ -186,6 +188,18 @@ type readContext struct {
 	forCompaction bool
 }
 
+// startTimer measures for a histogram.
+func startTimer(o *options.ImmutableOptions, h rocksdb.Histogram) (w stopwatch.StopWatch) {
+	if o.Stats == nil {
+		return w
+	}
+	clock := o.Clock
+	if clock == nil {
+		clock = rocksdb.DefaultSystemClock()
+	}
+	return stopwatch.NewStopWatch(clock, o.Stats, h)
+}
+
 // cacheable is a parsed block of any kind.
 type cacheable interface {
 	block.Freer
@@ -221,7 +235,13 @@ func retrieve[T cacheable](t *BlockBasedTable, rc *readContext, h format.BlockHa
 	if noIO {
 		return e, errNoBlockingIO
 	}
+	hist := rocksdb.HistReadBlockGetMicros
+	if rc.forCompaction {
+		hist = rocksdb.HistReadBlockCompactionMicros
+	}
+	timer := startTimer(t.ioptions, hist)
 	contents, err := t.readBlock(rc, h, bt, d)
+	timer.Stop()
 	if err != nil {
 		return e, err
 	}

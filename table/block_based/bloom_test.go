@@ -12,6 +12,7 @@ import (
 
 	"github.com/rocksdb-go/rocksdb/cache"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
+	"github.com/rocksdb-go/rocksdb/table/format"
 	"github.com/rocksdb-go/rocksdb/util"
 )
 
@@ -261,7 +262,7 @@ func TestFullBloomTest_OptimizeForMemory(t *testing.T) {
 				f.build()
 				const trailer = 5
 				size += len(f.filter)
-				mem += usableSize(len(f.filter)+trailer) - trailer
+				mem += format.MallocUsableSize(len(f.filter)+trailer) - trailer
 				keys += n
 				rate += f.falsePositiveRate()
 			}

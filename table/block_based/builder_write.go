@@ -306,6 +306,8 @@ func (b *BlockBasedTableBuilder) writeMaybeCompressed(contents []byte, ct rocksd
 	if isData && b.opts.SuperBlockAlignmentSize != 0 {
 		skipDelta = b.padToSuperBlock(len(contents))
 	}
+	timer := startTimer(b.ioptions, rocksdb.HistWriteRawBlockMicros)
+	defer timer.Stop()
 	offset := b.offset.Load()
 	handle = format.BlockHandle{Offset: offset, Size: uint64(len(contents))}
 	if err := b.file.Append(&b.ioOpts, contents, 0); err != nil {

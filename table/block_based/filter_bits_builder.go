@@ -11,6 +11,7 @@ import (
 	"github.com/rocksdb-go/rocksdb/cache"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
 	"github.com/rocksdb-go/rocksdb/logging"
+	"github.com/rocksdb-go/rocksdb/table/format"
 	"github.com/rocksdb-go/rocksdb/util"
 )
 
@@ -182,14 +183,6 @@ func (b *xxph3Builder) Release() {
 	}
 }
 
-// usableSize is what glibc's malloc_usable_size says of an allocation.
-func usableSize(n int) int {
-	if n >= 128<<10 {
-		return (n+16+4095)&^4095 - 16 // a mapping of its own
-	}
-	return max((n+8+15)&^15-8, 24)
-}
-
 // roundSize chooses the filter's size. With a rounding balance it is one that
 // fills its allocation, smaller than asked as long as earlier filters were more
 // accurate than asked.
@@ -214,7 +207,7 @@ func (b *xxph3Builder) roundSize(target, numEntries int, fpRate func(n, size int
 	// In the cache a filter is followed by its block's trailer.
 	const trailer = 5
 	requested := size + trailer
-	if usable := usableSize(requested); usable-usable/4 <= requested && usable > requested {
+	if usable := format.MallocUsableSize(requested); usable-usable/4 <= requested && usable > requested {
 		size = roundDown(usable - trailer)
 		rate = fpRate(numEntries, size)
 	}

@@ -38,10 +38,23 @@ func (c *BlockContents) OwnBytes() bool { return c.allocation != nil }
 
 // UsableSize is the memory behind the block in bytes; 0 when it is borrowed.
 func (c *BlockContents) UsableSize() int {
+	if c.allocation == nil {
+		return 0
+	}
 	if c.allocator != nil && c.allocation != nil {
 		return c.allocator.UsableSize(c.allocation, len(c.Data))
 	}
-	return cap(c.allocation)
+	return MallocUsableSize(len(c.allocation))
+}
+
+// MallocUsableSize is what glibc's malloc_usable_size says of an allocation of n
+// bytes. Charges and sizes of filters go by it, so that they are upstream's on
+// Linux; what is really taken differs little.
+func MallocUsableSize(n int) int {
+	if n >= 128<<10 {
+		return (n+16+4095)&^4095 - 16 // a mapping of its own
+	}
+	return max((n+8+15)&^15-8, 24)
 }
 
 // ApproximateMemoryUsage is UsableSize and the struct's own size.
