@@ -407,3 +407,63 @@ func (c *LDBCommand) doChangeCompactionStyle() {
 	}
 	c.printf("files per level after compaction: %s\n", counts)
 }
+
+func title(c *LDBCommand, text string) { c.printf("%s\n==============================\n", text) }
+
+// doDumpLiveFiles prints MANIFEST, tables and logs of the database.
+func (c *LDBCommand) doDumpLiveFiles() {
+	title(c, "Manifest File")
+	path, _, err := db.GetCurrentManifestPath(c.db.GetName(), c.fs(), false)
+	if err != nil {
+		c.failErr("", err)
+		return
+	}
+	path = filename.NormalizePath(path)
+	c.printf("%s\n", path)
+	c.dumpManifest(path, false, false)
+	c.printf("\n")
+	for _, h := range c.handles {
+		sv := h.CFD().GetReferencedSuperVersion()
+		m := sv.Current.GetColumnFamilyMetaData(nil)
+		sv.Release()
+		if c.dumpLiveFamily(&m); c.state == execFailed {
+			return
+		}
+	}
+	c.printf("\n")
+	title(c, "Write Ahead Log Files")
+	logs, err := c.db.GetSortedWalFiles()
+	if err != nil {
+		c.warnf("Error when getting WAL files\n")
+		return
+	}
+	dir := c.options.WALDir
+	if dir == "" {
+		dir = c.db.GetName()
+	}
+	d := walDump{header: true, values: true, writeCommitted: true}
+	for _, log := range logs {
+		path := filename.NormalizePath(dir + "/" + log.PathName())
+		c.printf("%s\n", path)
+		c.dumpWALFile(path, &d)
+	}
+}
+
+func (c *LDBCommand) dumpLiveFamily(m *rocksdb.ColumnFamilyMetaData) {
+	title(c, "Column family name: "+m.Name)
+	c.printf("\n")
+	title(c, "SST Files")
+	for _, l := range m.Levels {
+		for _, f := range l.Files {
+			path := filename.NormalizePath(f.DBPath + "/" + f.Name)
+			c.printf("%s level:%d\n------------------------------\n", path, l.Level)
+			c.dumpTable(path, false, nil, nil)
+			c.printf("\n")
+		}
+	}
+	title(c, "Blob Files")
+	for _, f := range m.BlobFiles {
+		c.failErr("", rocksdb.NotSupported("dump of a file of this type", filename.NormalizePath(f.BlobFilePath+"/"+f.BlobFileName)))
+		return
+	}
+}

@@ -4,7 +4,6 @@ package tools
 
 import (
 	"bytes"
-	"strconv"
 
 	"github.com/rocksdb-go/rocksdb/db/blob/blobformat"
 	dbimpl "github.com/rocksdb-go/rocksdb/db/db_impl"
@@ -13,6 +12,7 @@ import (
 	"github.com/rocksdb-go/rocksdb/file/filename"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
 	"github.com/rocksdb-go/rocksdb/monitoring"
+	"github.com/rocksdb-go/rocksdb/table/sstfile"
 	"github.com/rocksdb-go/rocksdb/util"
 	"github.com/rocksdb-go/rocksdb/utilities"
 )
@@ -195,7 +195,9 @@ func (c *LDBCommand) doDump() {
 		c.dumpWALFiles(c.args.path, walDump{header: true, values: true, writeCommitted: true})
 	case rocksdb.DescriptorFile:
 		c.dumpManifest(c.args.path, false, false)
-	case rocksdb.TableFile, rocksdb.BlobFile:
+	case rocksdb.TableFile:
+		c.dumpTable(c.args.path, c.keyHex, c.args.from, c.args.to)
+	case rocksdb.BlobFile:
 		c.failErr("", rocksdb.NotSupported("dump of a file of this type", c.args.path))
 	default:
 		c.fail("File type not supported: " + c.args.path)
@@ -284,20 +286,33 @@ func (c *LDBCommand) doIDump() {
 	}
 }
 
-// internalKeyText is an internal key as the tools print it.
-func internalKeyText(v *utilities.KeyVersion, hex bool, ucmp rocksdb.Comparator) string {
-	n := ucmp.TimestampSize()
-	if n == 0 || len(v.UserKey) < n {
-		p := dbformat.ParsedInternalKey{UserKey: v.UserKey, Sequence: v.Sequence, Type: v.Type}
-		return p.DebugString(true, hex)
+// dumpTable prints a table file's entries and properties. As upstream has it, a
+// file that cannot be read is told of on the error stream.
+func (c *LDBCommand) dumpTable(path string, hex bool, from, to []byte) {
+	o := c.options
+	o.Env = c.env()
+	_ = c.out.Flush() // an error comes again at the last flush
+	d, err := sstfile.NewSstFileDumper(&sstfile.DumperOptions{Options: o, Path: path, ReadaheadSize: defaultSstReadahead,
+		OutputHex: hex, DecodeBlobIndex: c.isFlag("decode_blob_index"), Out: c.out, ErrOut: c.tool.Stderr})
+	if err != nil {
+		c.warnf("Error in reading SST file %s%v\n", path, err)
+		return
 	}
-	at := len(v.UserKey) - n
-	return "'" + util.SliceToString(v.UserKey[:at], hex) + "|timestamp:" + ucmp.TimestampToString(v.UserKey[at:]) +
-		"' seq:" + strconv.FormatUint(v.Sequence, 10) + ", type:" + strconv.Itoa(int(v.Type))
+	defer func() {
+		if err := d.Close(); err != nil && c.state != execFailed {
+			c.failErr("", err)
+		}
+	}()
+	if err := d.ReadSequential(true, &sstfile.ReadRange{From: from, To: to}); err != nil {
+		c.warnf("Error in reading SST file %s%v\n", path, err)
+		return
+	}
+	// TableProperties::ToString's delimiters are "; " and "=" unless told.
+	c.printf("\nTable Properties:\n%s\n", sstfile.PropertiesText(d.Properties(), "\n", "="))
 }
 
 func (c *LDBCommand) printKeyVersion(v *utilities.KeyVersion, ucmp rocksdb.Comparator, decodeBlobs bool) {
-	key := internalKeyText(v, c.keyHex, ucmp)
+	key := sstfile.KeyText(&dbformat.ParsedInternalKey{UserKey: v.UserKey, Sequence: v.Sequence, Type: v.Type}, c.keyHex, ucmp)
 	switch {
 	case v.Type == dbformat.TypeBlobIndex && decodeBlobs:
 		var b blobformat.BlobIndex

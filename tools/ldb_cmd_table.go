@@ -113,6 +113,9 @@ var adminCommandDefs = []commandDef{
 		init: (*LDBCommand).initCompactionProgressDump, do: (*LDBCommand).doCompactionProgressDump},
 	{name: "unsafe_remove_sst_file", help: " <SST file number>      MUST NOT be used on a live DB.\n", noDBOpen: true,
 		init: (*LDBCommand).initUnsafeRemove, do: (*LDBCommand).doUnsafeRemove},
+	{name: "dump_live_files", help: " [--decode_blob_index] [--dump_uncompressed_blobs]\n",
+		options: []string{"decode_blob_index", "dump_uncompressed_blobs"}, readOnly: true,
+		do: (*LDBCommand).doDumpLiveFiles},
 }
 
 // laterCommandDefs are upstream's commands that are not built yet.
@@ -123,8 +126,6 @@ var laterCommandDefs = []commandDef{
 	{name: "multi_get_entity", help: " <key_1> <key_2> <key_3> ..." + helpReadTimestamp + "\n", options: with("read_timestamp"), readOnly: true},
 	{name: "update_manifest", help: " [--update_temperatures]      MUST NOT be used on a live DB.\n",
 		options: []string{"verbose", "update_temperatures"}, noDBOpen: true},
-	{name: "dump_live_files", help: " [--decode_blob_index] [--dump_uncompressed_blobs]\n",
-		options: []string{"decode_blob_index", "dump_uncompressed_blobs"}, readOnly: true},
 	{name: "repair", help: " [--verbose]\n", options: []string{"verbose"}, noDBOpen: true},
 	{name: "backup", help: helpBackup, options: []string{"backup_env_uri", "backup_fs_uri", "backup_dir", "num_threads", "stderr_log_level"}},
 	{name: "restore", help: helpBackup, options: []string{"backup_env_uri", "backup_fs_uri", "backup_dir", "num_threads", "stderr_log_level"},

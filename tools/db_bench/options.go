@@ -286,7 +286,7 @@ func (b *benchmark) memtableFromFlags(o *rocksdb.ColumnFamilyOptions) error {
 			b.out.errf("Using Uint64 comparator but key size is not 8.\n")
 			return exitCode(1)
 		}
-		o.Comparator = newUint64Comparator()
+		o.Comparator = util.Uint64Comparator()
 	}
 	var err error
 	switch strings.ToLower(f.Memtablerep) {

@@ -1,10 +1,9 @@
 // Port of KeepFilter and ExpiredTimeFilter of tools/db_bench_tool.cc,
-// Uint64ComparatorImpl of test_util/testutil.cc and util/stderr_logger.{h,cc}.
+// and of util/stderr_logger.{h,cc}.
 
 package main
 
 import (
-	"cmp"
 	"encoding/binary"
 	"fmt"
 	"time"
@@ -53,27 +52,6 @@ func keyExpired(clock *timestampEmulator, key []byte, timeRange uint64) bool {
 		return false
 	}
 	return clock.now.Load()-binary.BigEndian.Uint64(key[8:]) > timeRange
-}
-
-// uint64Comparator orders keys as little-endian numbers of eight bytes; other
-// lengths come before them, bytewise by length first.
-type uint64Comparator struct{ rocksdb.ComparatorBase }
-
-func newUint64Comparator() rocksdb.Comparator {
-	c := &uint64Comparator{}
-	c.Self = c
-	return c
-}
-
-// Name is upstream's.
-func (*uint64Comparator) Name() string { return "rocksdb.Uint64Comparator" }
-
-// Compare orders two keys.
-func (*uint64Comparator) Compare(a, b []byte) int {
-	if len(a) != 8 || len(b) != 8 {
-		return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(string(a), string(b)))
-	}
-	return cmp.Compare(binary.LittleEndian.Uint64(a), binary.LittleEndian.Uint64(b))
 }
 
 // stderrLogger writes the info log to standard error.
