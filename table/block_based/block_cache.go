@@ -30,7 +30,7 @@ func (f *ParsedFullFilterBlock) Free() { f.contents.Free() }
 
 // ApproximateMemoryUsage is in bytes.
 func (f *ParsedFullFilterBlock) ApproximateMemoryUsage() int {
-	return f.contents.ApproximateMemoryUsage() + 32
+	return f.contents.ApproximateMemoryUsage()
 }
 
 // DecompressorDict is a file's dictionary and its decompressor. It owns the
@@ -186,6 +186,7 @@ type readContext struct {
 	gc            *table.GetContext // nil outside point lookups
 	prefetch      table.PrefetchBuffer
 	forCompaction bool
+	multiGet      bool
 }
 
 // startTimer measures for a histogram.
@@ -239,7 +240,10 @@ func retrieve[T cacheable](t *BlockBasedTable, rc *readContext, h format.BlockHa
 	if rc.forCompaction {
 		hist = rocksdb.HistReadBlockCompactionMicros
 	}
-	timer := startTimer(t.ioptions, hist)
+	var timer stopwatch.StopWatch
+	if !rc.multiGet || bt != block.TypeData { // upstream reads a batch's blocks elsewhere
+		timer = startTimer(t.ioptions, hist)
+	}
 	contents, err := t.readBlock(rc, h, bt, d)
 	timer.Stop()
 	if err != nil {

@@ -218,7 +218,7 @@ func (t *BlockBasedTable) MultiGet(ro *rocksdb.ReadOptions, r *table.MultiGetRan
 		return
 	}
 	s := getScratch()
-	s.rc = readContext{ro: ro}
+	s.rc = readContext{ro: ro, multiGet: true}
 	defer putScratch(s)
 	filtered := !skipFilters && t.filter != nil
 	if filtered {

@@ -57,8 +57,8 @@ func MallocUsableSize(n int) int {
 	return max((n+8+15)&^15-8, 24)
 }
 
-// ApproximateMemoryUsage is UsableSize and the struct's own size.
-func (c *BlockContents) ApproximateMemoryUsage() int { return c.UsableSize() + 64 }
+// ApproximateMemoryUsage is UsableSize and the size of upstream's object.
+func (c *BlockContents) ApproximateMemoryUsage() int { return c.UsableSize() + 40 }
 
 // Free gives the memory back; Data is gone then.
 func (c *BlockContents) Free() {

@@ -119,7 +119,8 @@ func (b *Block) HasSeparatedKV() bool { return b.separated }
 
 // ApproximateMemoryUsage is what the cache charges, in bytes.
 func (b *Block) ApproximateMemoryUsage() int {
-	n := b.contents.UsableSize() + 160 + len(b.kvChecksum)
+	const own = 104 // upstream's object, so that charges are the same
+	n := b.contents.UsableSize() + own + len(b.kvChecksum)
 	if b.readAmp != nil {
 		n += b.readAmp.ApproximateMemoryUsage()
 	}
