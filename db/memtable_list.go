@@ -302,6 +302,16 @@ func (l *MemTableList) GetEarliestMemTableID() uint64 {
 	return math.MaxUint64
 }
 
+// GetTablesNewestUDT gives the newest timestamps of the waiting memtables with
+// IDs up to maxID, oldest memtable first; they are the memtables' memory.
+func (l *MemTableList) GetTablesNewestUDT(maxID uint64) (newest [][]byte) {
+	list := l.current.list
+	for i := len(list) - 1; i >= 0 && list[i].GetID() <= maxID; i-- {
+		newest = append(newest, list[i].GetNewestUDT())
+	}
+	return newest
+}
+
 // AssignAtomicFlushSeq gives the waiting memtables without one a sequence
 // number.
 func (l *MemTableList) AssignAtomicFlushSeq(seq rocksdb.SequenceNumber) {
