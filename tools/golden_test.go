@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/rocksdb-go/rocksdb"
 )
 
 // unpack unpacks an archive made by internal/cmd/packgolden.
@@ -63,9 +65,28 @@ func firstDifference(want, got string) string {
 	return "lengths"
 }
 
-// TestGolden_LDB: scan, idump and manifest_dump --verbose print of every
-// database what the real tool prints, byte for byte.
-func TestGolden_LDB(t *testing.T) {
+// dumpTables prints all tables of a database with sst_dump.
+func dumpTables(t *testing.T, db string) string {
+	t.Helper()
+	tables, err := filepath.Glob(filepath.Join(db, "*.sst"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all strings.Builder
+	for _, name := range tables {
+		r := sstDump(t, rocksdb.DefaultOptions(), "--file="+name, "--command=scan", "--output_hex", "--show_properties")
+		if r.code != 0 {
+			t.Fatalf("sst_dump %s: %s", name, r.err)
+		}
+		_, rest, _ := strings.Cut(r.out, "\n") // the first line has an address
+		all.WriteString(strings.ReplaceAll(rest, db+"/", ""))
+	}
+	return all.String()
+}
+
+// TestGolden_Tools: scan, idump and manifest_dump --verbose print of every
+// database what the real tool prints, byte for byte, and sst_dump of every table.
+func TestGolden_Tools(t *testing.T) {
 	dir := t.TempDir()
 	unpack(t, "../testdata/golden.tar.zst", dir)
 	unpack(t, "testdata/dumps.tar.zst", dir)
@@ -100,9 +121,15 @@ func TestGolden_LDB(t *testing.T) {
 			check("scan.txt", scan...)
 			check("idump.txt", "--try_load_options", "--hex", "idump")
 			check("manifest.txt", "--hex", "manifest_dump", "--verbose")
+			if want, err := os.ReadFile(filepath.Join(kind, "sst.txt")); err == nil {
+				compared++
+				if got := dumpTables(t, db); got != string(want) {
+					t.Errorf("sst.txt:\n%s", firstDifference(string(want), got))
+				}
+			}
 		})
 	}
-	if compared < 180 {
+	if compared < 240 {
 		t.Errorf("only %d texts compared", compared)
 	}
 }
