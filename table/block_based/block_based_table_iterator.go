@@ -8,6 +8,7 @@ import (
 	"github.com/rocksdb-go/rocksdb/db/dbformat"
 	"github.com/rocksdb-go/rocksdb/file"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
+	"github.com/rocksdb-go/rocksdb/monitoring"
 	"github.com/rocksdb-go/rocksdb/table"
 	"github.com/rocksdb-go/rocksdb/table/block_based/block"
 	"github.com/rocksdb-go/rocksdb/table/format"
@@ -52,6 +53,34 @@ type BlockBasedTableIterator struct {
 	allowUnprepared  bool
 	checkFilter      bool
 	needUpperBoundOK bool // filters need the upper bound to share the prefix
+	lastLevel        bool // the table is in it; for statistics
+	seekStat         seekStatState
+}
+
+// seekStatState is what statistics have to know of the last seek.
+type seekStatState uint8
+
+const (
+	seekFilterUsed     seekStatState = 1 << iota // a filter let it pass
+	seekBlockRead                                // a data block was read, and counted
+	seekReportOnUseful                           // count it once Value is called
+)
+
+// countSeek counts one of the tickers that the two kinds of levels have.
+func (it *BlockBasedTableIterator) countSeek(last, nonLast rocksdb.Ticker) {
+	if !it.lastLevel {
+		last = nonLast
+	}
+	monitoring.RecordTick(it.t.ioptions.Stats, last, 1)
+}
+
+func (it *BlockBasedTableIterator) countUseful() {
+	if it.seekStat&seekFilterUsed != 0 {
+		it.countSeek(rocksdb.LastLevelSeekDataUsefulFilterMatch, rocksdb.NonLastLevelSeekDataUsefulFilterMatch)
+	} else {
+		it.countSeek(rocksdb.LastLevelSeekDataUsefulNoFilter, rocksdb.NonLastLevelSeekDataUsefulNoFilter)
+	}
+	it.seekStat = seekBlockRead
 }
 
 // NewIterator implements table.TableReader.
@@ -60,6 +89,7 @@ func (t *BlockBasedTable) NewIterator(ro *rocksdb.ReadOptions, prefixExtractor r
 	it := &BlockBasedTableIterator{
 		t: t, ro: ro, icmp: t.icmp, prefixExtractor: prefixExtractor, allowUnprepared: allowUnpreparedValue,
 		upper: ro.IterateUpperBound, prevBlockOffset: noOffset,
+		lastLevel: t.level == t.ioptions.NumLevels-1,
 	}
 	it.needUpperBoundOK = ro.AutoPrefixMode || t.prefixExtractorChanged(prefixExtractor)
 	it.checkFilter = !skipFilters && t.filter != nil && prefixExtractor != nil &&
@@ -124,6 +154,9 @@ func (it *BlockBasedTableIterator) Value() []byte {
 	if it.atFirstKey && !it.materialize() {
 		return nil
 	}
+	if it.seekStat&seekReportOnUseful != 0 {
+		it.countUseful()
+	}
 	return it.data.Value()
 }
 
@@ -184,6 +217,10 @@ func (it *BlockBasedTableIterator) initDataBlock() {
 	it.t.newDataBlockIterator(&it.rc, h, block.TypeData, &it.data)
 	it.haveBlock, it.prevBlockOffset = true, h.Offset
 	it.checkDataBlockWithinUpperBound()
+	if !it.rc.forCompaction && it.seekStat&seekBlockRead == 0 {
+		it.countSeek(rocksdb.LastLevelSeekData, rocksdb.NonLastLevelSeekData)
+		it.seekStat |= seekBlockRead | seekReportOnUseful
+	}
 }
 
 // materialize reads the block whose first key the iterator stands on.
@@ -208,11 +245,17 @@ func (it *BlockBasedTableIterator) checkPrefixMayMatch(ikey []byte, forward bool
 		// Backward, the upper bound does not tell enough.
 		return true
 	}
-	if it.t.prefixRangeMayMatch(&it.rc, ikey, it.prefixExtractor, it.needUpperBoundOK) {
-		return true
+	may, checked := it.t.prefixRangeMayMatch(&it.rc, ikey, it.prefixExtractor, it.needUpperBoundOK)
+	if !may {
+		it.resetDataIter()
+		it.countSeek(rocksdb.LastLevelSeekFiltered, rocksdb.NonLastLevelSeekFiltered)
+		return false
 	}
-	it.resetDataIter()
-	return false
+	if checked {
+		it.seekStat = seekFilterUsed
+		it.countSeek(rocksdb.LastLevelSeekFilterMatch, rocksdb.NonLastLevelSeekFilterMatch)
+	}
+	return true
 }
 
 // SeekToFirst goes to the first entry.
@@ -222,7 +265,7 @@ func (it *BlockBasedTableIterator) SeekToFirst() { it.seek(nil) }
 func (it *BlockBasedTableIterator) Seek(target []byte) { it.seek(target) }
 
 func (it *BlockBasedTableIterator) seek(target []byte) {
-	it.outOfBound, it.atFirstKey = false, false
+	it.outOfBound, it.atFirstKey, it.seekStat = false, false, 0
 	if target != nil && !it.checkPrefixMayMatch(target, true) {
 		return
 	}
@@ -274,7 +317,7 @@ func (it *BlockBasedTableIterator) targetInBlock(target []byte) bool {
 // SeekForPrev goes to the last entry at or before target. The index is sought
 // forward: target most likely lies in that block, not in the one before.
 func (it *BlockBasedTableIterator) SeekForPrev(target []byte) {
-	it.outOfBound, it.atFirstKey = false, false
+	it.outOfBound, it.atFirstKey, it.seekStat = false, false, 0
 	if !it.checkPrefixMayMatch(target, false) {
 		return
 	}
@@ -299,7 +342,7 @@ func (it *BlockBasedTableIterator) SeekForPrev(target []byte) {
 
 // SeekToLast goes to the last entry.
 func (it *BlockBasedTableIterator) SeekToLast() {
-	it.outOfBound, it.atFirstKey = false, false
+	it.outOfBound, it.atFirstKey, it.seekStat = false, false, 0
 	it.index.SeekToLast()
 	if !it.index.Valid() {
 		it.resetDataIter()
@@ -433,23 +476,23 @@ func (it *BlockBasedTableIterator) SetReadaheadState(info *internaliter.Readahea
 // prefix, may be in the file. needUpperBound: the configured extractor is not
 // the file's, so that the filter helps only when all keys up to the bound share
 // the file's prefix.
-func (t *BlockBasedTable) prefixRangeMayMatch(rc *readContext, ikey []byte, configured rocksdb.SliceTransform, needUpperBound bool) bool {
+func (t *BlockBasedTable) prefixRangeMayMatch(rc *readContext, ikey []byte, configured rocksdb.SliceTransform, needUpperBound bool) (may, checked bool) {
 	extractor := t.tableExtractor
 	if extractor == nil {
 		if needUpperBound {
-			return true
+			return true, false
 		}
 		extractor = configured
 	}
 	key := dbformat.ExtractUserKeyAndStripTimestamp(ikey, t.icmp.TimestampSize())
 	if extractor == nil || !extractor.InDomain(key) {
-		return true
+		return true, false
 	}
 	prefix := extractor.Transform(key)
 	if needUpperBound && !t.filterCompatible(rc.ro.IterateUpperBound, prefix) {
-		return true
+		return true, false
 	}
-	return t.filter.mayMatch(rc, prefix, ikey)
+	return t.filter.mayMatch(rc, prefix, ikey), true
 }
 
 // filterCompatible tells whether all keys from one with that prefix up to the
