@@ -58,6 +58,9 @@ func BytewiseComparator() Comparator { return util.BytewiseComparator() }
 // ReverseBytewiseComparator is the reverse of BytewiseComparator.
 func ReverseBytewiseComparator() Comparator { return util.ReverseBytewiseComparator() }
 
+// Uint64Comparator orders keys of eight bytes as little-endian numbers.
+func Uint64Comparator() Comparator { return util.Uint64Comparator() }
+
 // NewFixedPrefixTransform takes the first n bytes as the prefix; shorter keys
 // have none.
 func NewFixedPrefixTransform(n int) SliceTransform { return util.NewFixedPrefixTransform(n) }

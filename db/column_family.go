@@ -262,7 +262,15 @@ func (c *ColumnFamilyData) SetQueuedForCompaction(v bool) { c.queuedForCompactio
 func (c *ColumnFamilyData) GetFullHistoryTsLow() []byte { return c.fullHistoryTSLow }
 
 // SetFullHistoryTsLow raises it.
-func (c *ColumnFamilyData) SetFullHistoryTsLow(ts []byte) { c.fullHistoryTSLow = ts }
+func (c *ColumnFamilyData) SetFullHistoryTsLow(ts []byte) {
+	ucmp := c.UserComparator()
+	if ucmp.TimestampSize() == 0 {
+		return // of a session in which keys had timestamps
+	}
+	if len(c.fullHistoryTSLow) == 0 || ucmp.CompareTimestamp(ts, c.fullHistoryTSLow) > 0 {
+		c.fullHistoryTSLow = ts
+	}
+}
 
 // GetNextEpochNumber gives the next epoch number without taking it.
 func (c *ColumnFamilyData) GetNextEpochNumber() uint64 { return c.nextEpochNumber.Load() }
@@ -275,7 +283,7 @@ func (c *ColumnFamilyData) NewEpochNumber() uint64 { return c.nextEpochNumber.Ad
 
 // ResetNextEpochNumber starts over.
 func (c *ColumnFamilyData) ResetNextEpochNumber() {
-	c.nextEpochNumber.Store(version.UnknownEpochNumber + 1 + version.ReservedEpochNumberForFileIngestedBehind)
+	c.nextEpochNumber.Store(version.UnknownEpochNumber + 1)
 }
 
 // RecoverEpochNumbers gives epoch numbers to files that came without, and sets

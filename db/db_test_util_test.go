@@ -54,7 +54,7 @@ const (
 	configCRC32cChecksum                                 optionConfig = 22
 	configFIFOCompaction                                 optionConfig = 23
 	configOptimizeFiltersForHits                         optionConfig = 24
-	configRowCache                                       optionConfig = 25 // needs Options.row_cache
+	configRowCache                                       optionConfig = 25
 	configRecycleLogFiles                                optionConfig = 26
 	configConcurrentSkipList                             optionConfig = 27
 	configPipelinedWrite                                 optionConfig = 28
@@ -226,6 +226,8 @@ func (x *dbTest) withConfig(o rocksdb.Options) rocksdb.Options {
 		t.IndexType = rocksdb.BinarySearchWithFirstKey
 	case configOptimizeFiltersForHits:
 		o.OptimizeFiltersForHits = true
+	case configRowCache:
+		o.RowCache = rocksdb.NewLRUCache(1 << 20)
 	case configRecycleLogFiles:
 		o.RecycleLogFileNum = 2
 	case configLevelSubcompactions:
@@ -244,13 +246,14 @@ func (x *dbTest) withConfig(o rocksdb.Options) rocksdb.Options {
 func skipped(c optionConfig, m skipMask) bool {
 	is := func(list ...optionConfig) bool { return slices.Contains(list, c) }
 	return is(configPlainTableFirstBytePrefix, configPlainTableCappedPrefix, configPlainTableCappedPrefixNonMmap, configPlainTableAllBytesPrefix,
-		configRowCache, configConcurrentWALWrites) || // not built
+		configConcurrentWALWrites) || // not built
 		m&skipUniversalCompaction != 0 && is(configUniversalCompaction, configUniversalCompactionMultiLevel, configUniversalSubcompactions) ||
 		m&skipMergePut != 0 && is(configMergePut) ||
 		m&skipNoSeekToLast != 0 && is(configHashLinkList, configHashSkipList) ||
 		m&skipHashIndex != 0 && is(configBlockBasedTableWithPrefixHashIndex, configBlockBasedTableWithWholeKeyHashIndex) ||
 		m&skipFIFOCompaction != 0 && is(configFIFOCompaction) ||
-		m&skipMmapReads != 0 && is(configWalDirAndMmapReads)
+		m&skipMmapReads != 0 && is(configWalDirAndMmapReads) ||
+		m&skipRowCache != 0 && is(configRowCache)
 }
 
 // eachOptions runs f with a fresh database of each configuration.

@@ -463,7 +463,7 @@ func (h *versionEditHandler) extractInfo(cfd *ColumnFamilyData, e *version.Versi
 			}
 		}
 		if e.HasFullHistoryTsLow() {
-			raiseFullHistoryTsLow(cfd, []byte(e.GetFullHistoryTsLow()))
+			cfd.SetFullHistoryTsLow([]byte(e.GetFullHistoryTsLow()))
 		}
 	}
 	p := &h.params
@@ -567,13 +567,4 @@ func (h *versionEditHandler) checkNumbers() error {
 		return rocksdb.Corruption("no " + strings.Join(missing, ", ") + " entry in MANIFEST")
 	}
 	return nil
-}
-
-// raiseFullHistoryTsLow takes ts over unless the family's bound is higher: calls
-// that race to raise it may have their edits in any order.
-func raiseFullHistoryTsLow(cfd *ColumnFamilyData, ts []byte) {
-	low := cfd.GetFullHistoryTsLow()
-	if len(low) == 0 || cfd.UserComparator().CompareTimestamp(ts, low) > 0 {
-		cfd.SetFullHistoryTsLow(ts)
-	}
 }

@@ -456,7 +456,7 @@ func (b *manifestBatch) install() {
 				cfd.SetLogNumber(e.GetLogNumber())
 			}
 			if e.HasFullHistoryTsLow() {
-				raiseFullHistoryTsLow(cfd, []byte(e.GetFullHistoryTsLow()))
+				cfd.SetFullHistoryTsLow([]byte(e.GetFullHistoryTsLow()))
 			}
 		}
 		if e.HasMinLogNumberToKeep() {

@@ -1,10 +1,13 @@
 // Port of util/comparator.cc. Differs: timestamps' helpers are here as well
-// (db/dbformat.h has them upstream); the object registry is another package's.
+// (db/dbformat.h has them upstream), and so is the order of numbers
+// (test_util/testutil.cc); the object registry is another package's.
 
 package util
 
 import (
 	"bytes"
+	"cmp"
+	"encoding/binary"
 	"math"
 	"strconv"
 
@@ -17,6 +20,7 @@ const (
 	ReverseBytewiseComparatorName        = "rocksdb.ReverseBytewiseComparator"
 	BytewiseComparatorWithU64TsName      = BytewiseComparatorName + u64TsSuffix
 	ReverseBytewiseComparatorWithU64Name = ReverseBytewiseComparatorName + u64TsSuffix
+	Uint64ComparatorName                 = "rocksdb.Uint64Comparator"
 
 	u64TsSuffix = ".u64ts"
 	u64TsSize   = 8
@@ -45,6 +49,34 @@ func BytewiseComparatorWithU64Ts() rocksdb.Comparator { return bytewiseU64Ts{} }
 // first.
 func ReverseBytewiseComparatorWithU64Ts() rocksdb.Comparator { return reverseBytewiseU64Ts{} }
 
+type uint64Comparator struct{ rocksdb.ComparatorBase }
+
+var theUint64Comparator = newUint64Comparator()
+
+func newUint64Comparator() rocksdb.Comparator {
+	c := &uint64Comparator{}
+	c.Self = c
+	return c
+}
+
+// Uint64Comparator orders keys as little-endian numbers of eight bytes. Keys of
+// another length are ordered by it, and then bytewise.
+func Uint64Comparator() rocksdb.Comparator { return theUint64Comparator }
+
+// Name is upstream's.
+func (*uint64Comparator) Name() string { return Uint64ComparatorName }
+
+// Compare orders two keys.
+func (*uint64Comparator) Compare(a, b []byte) int {
+	if len(a) != 8 || len(b) != 8 {
+		return cmp.Or(cmp.Compare(len(a), len(b)), bytes.Compare(a, b))
+	}
+	return cmp.Compare(binary.LittleEndian.Uint64(a), binary.LittleEndian.Uint64(b))
+}
+
+// CanKeysWithDifferentByteContentsBeEqual is false.
+func (*uint64Comparator) CanKeysWithDifferentByteContentsBeEqual() bool { return false }
+
 // IsBytewise tells whether c is BytewiseComparator(), so that a caller may use
 // bytes.Compare in its stead.
 func IsBytewise(c rocksdb.Comparator) bool {
@@ -65,6 +97,8 @@ func BuiltinComparator(name string) (c rocksdb.Comparator, ok bool) {
 		return BytewiseComparator(), true
 	case ReverseBytewiseComparatorName:
 		return ReverseBytewiseComparator(), true
+	case Uint64ComparatorName:
+		return Uint64Comparator(), true
 	case BytewiseComparatorWithU64TsName:
 		return BytewiseComparatorWithU64Ts(), true
 	case ReverseBytewiseComparatorWithU64Name:

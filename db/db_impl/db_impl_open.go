@@ -140,8 +140,6 @@ func validateDBOptions(o *rocksdb.DBOptions) error {
 		return rocksdb.NotSupported("persist_stats_to_disk is not built yet")
 	case o.OpenFilesAsync:
 		return rocksdb.NotSupported("open_files_async is not built yet")
-	case o.RowCache != nil:
-		return rocksdb.NotSupported("row_cache is not built yet")
 	case o.CompactionService != nil:
 		return rocksdb.NotSupported("compaction_service is not built yet")
 	case o.WalFilter != nil:

@@ -127,6 +127,8 @@ func (d *DBImpl) checkWriteOptions(wo *rocksdb.WriteOptions, batch *writebatch.W
 		return rocksdb.InvalidArgument("write batch must have timestamp(s) set")
 	case d.immutable.TwoWriteQueues && d.immutable.EnablePipelinedWrite:
 		return rocksdb.NotSupported("pipelined_writes is not compatible with concurrent prepares")
+	case d.immutable.RowCache != nil && batch.HasDeleteRange():
+		return rocksdb.NotSupported("DeleteRange is not compatible with row cache.")
 	case wo.ProtectionBytesPerKey != 0:
 		return rocksdb.NotSupported("WriteOptions.protection_bytes_per_key is not built yet")
 	case wo.DisableWAL && d.immutable.RecycleLogFileNum > 0:
