@@ -343,7 +343,7 @@ func (vs *VersionSet) ReduceNumberOfLevels(newLevels int, o *rocksdb.ColumnFamil
 	if from >= newLevels {
 		for _, f := range storage.LevelFiles(from) {
 			e.DeleteFile(from, f.FD.GetNumber())
-			e.AddFile(newLevels-1, f)
+			e.AddFile(newLevels-1, f.CloneForMove())
 		}
 	}
 	mu.Lock()
