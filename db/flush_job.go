@@ -1,14 +1,18 @@
-// Port of db/flush_job.{h,cc}. Differs: mempurge and timestamp stripping are
-// not there yet.
+// Port of db/flush_job.{h,cc}. Differs: mempurge is not there yet.
 
 package db
 
 import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
 	"sync"
 	"sync/atomic"
 
 	"github.com/rocksdb-go/rocksdb/db/memtable"
 	"github.com/rocksdb-go/rocksdb/db/rangedel"
+	"github.com/rocksdb-go/rocksdb/db/seqnotime"
+	"github.com/rocksdb-go/rocksdb/db/tablecache"
 	"github.com/rocksdb-go/rocksdb/db/version"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
 	"github.com/rocksdb-go/rocksdb/logging"
@@ -44,8 +48,9 @@ type FlushJobConfig struct {
 	WriteManifest     bool // false: the caller commits several families' flushes at once
 	DBID, SessionID   string
 	HostID            string
-	Priority          rocksdb.IOPriority
-	MemtablesToFree   *[]*memtable.MemTable
+	// SeqnoToTimeMapping (optional) says when sequence numbers were written.
+	SeqnoToTimeMapping *seqnotime.SeqnoToTimeMapping
+	MemtablesToFree    *[]*memtable.MemTable
 	// BGError tells the error that stopped background work, if any.
 	BGError func() error
 }
@@ -60,6 +65,10 @@ type FlushJob struct {
 	base  *Version
 	props rocksdb.TableProperties
 	stats CompactionStats
+	// cutoffUDT is the newest timestamp of the memtables when timestamps are not
+	// kept; history below it is gone with the flush.
+	cutoffUDT        []byte
+	fullHistoryTSLow []byte
 }
 
 // NewFlushJob makes a job; the DB mutex is held, as in all methods here.
@@ -81,6 +90,52 @@ func (j *FlushJob) PickMemTable() {
 	j.meta.EpochNumber = j.c.CFD.NewEpochNumber()
 	j.base = j.c.CFD.current
 	j.base.Ref()
+	j.fullHistoryTSLow = bytes.Clone(j.c.CFD.fullHistoryTSLow)
+	j.pickCutoffUDT()
+}
+
+// stripsTimestamps tells whether the table is written without timestamps.
+func (j *FlushJob) stripsTimestamps() bool {
+	return j.c.CFD.icmp.TimestampSize() > 0 && !j.c.CFD.ioptions.PersistUserDefinedTimestamps
+}
+
+func (j *FlushJob) pickCutoffUDT() {
+	if j.c.DBOptions.AtomicFlush || !j.stripsTimestamps() {
+		return
+	}
+	ucmp := j.c.CFD.UserComparator()
+	for _, m := range j.mems {
+		// A memtable without entries has none.
+		if ts := m.GetNewestUDT(); ts != nil && (j.cutoffUDT == nil || ucmp.CompareTimestamp(ts, j.cutoffUDT) > 0) {
+			j.cutoffUDT = bytes.Clone(ts)
+		}
+	}
+}
+
+// raiseFullHistoryTsLow commits that history up to the cutoff is gone.
+func (j *FlushJob) raiseFullHistoryTsLow() error {
+	c := j.c
+	low := c.CFD.GetFullHistoryTsLow()
+	if j.cutoffUDT == nil || len(low) > 0 && c.CFD.UserComparator().CompareTimestamp(j.cutoffUDT, low) < 0 {
+		return nil
+	}
+	if len(j.cutoffUDT) != 8 {
+		return rocksdb.NotSupported(fmt.Sprintf("persist_user_defined_timestamps = false with timestamps of %d bytes", len(j.cutoffUDT)))
+	}
+	next := binary.LittleEndian.AppendUint64(nil, binary.LittleEndian.Uint64(j.cutoffUDT)+1)
+	e := &version.VersionEdit{}
+	e.SetColumnFamily(c.CFD.id)
+	e.SetFullHistoryTsLow(string(next))
+	return c.VersionSet.LogAndApply(&LogAndApplyRequest{CFD: c.CFD, Edits: []*version.VersionEdit{e}, Mutex: c.Mutex, DBDirectory: c.OutputDirectory})
+}
+
+// GetRateLimiterPriority is that of the table's writes: a user's while writers
+// wait for the flush.
+func (j *FlushJob) GetRateLimiterPriority() rocksdb.IOPriority {
+	if wc := j.c.CFD.set.writeController; wc.IsStopped() || wc.NeedsDelay() {
+		return rocksdb.IOUser
+	}
+	return rocksdb.IOHigh
 }
 
 // MemTables gives what PickMemTable took.
@@ -114,6 +169,9 @@ func (j *FlushJob) Run() (*version.FileMetaData, error) {
 	if (err == nil || rocksdb.CodeOf(err) == rocksdb.CodeColumnFamilyDropped) && c.ShuttingDown.Load() {
 		err = rocksdb.ShutdownInProgress("Database shutdown")
 	}
+	if err == nil {
+		err = j.raiseFullHistoryTsLow()
+	}
 	syncpoint.ProcessArg("FlushJob::Run:PostBuildTable", &err)
 	if err == nil && c.WriteManifest && c.BGError != nil &&
 		c.FlushReason != rocksdb.FlushReasonErrorRecovery && c.FlushReason != rocksdb.FlushReasonErrorRecoveryRetryFlush {
@@ -131,6 +189,10 @@ func (j *FlushJob) Run() (*version.FileMetaData, error) {
 			number = j.meta.FD.GetNumber()
 		}
 		err = c.CFD.imm.TryInstallMemtableFlushResults(commit, j.mems, number)
+	}
+	if err != nil && j.meta.FD.GetFileSize() > 0 && !j.mems[0].FlushCompleted {
+		// Its reader is in the cache, and no version will let go of it.
+		tablecache.ReleaseObsolete(c.CFD.TableCache().Cache(), &j.meta, c.MutableCFOptions.UncacheAggressiveness)
 	}
 	j.logFinished()
 	syncpoint.Process("FlushJob::End")
@@ -200,15 +262,15 @@ func (j *FlushJob) buildTable() error {
 	ro := rocksdb.DefaultReadOptions()
 	ro.TotalOrderSeek = true
 	ro.IOActivity = rocksdb.IOActivityFlush
-	ro.RateLimiterPriority = c.Priority
+	ro.RateLimiterPriority = j.GetRateLimiterPriority()
 	var iters []internaliter.InternalIterator
 	var tombstones []*rangedel.FragmentedRangeTombstoneIterator
 	var entries, deletes, rangeDeletes, dataSize, memory uint64
 	for _, m := range j.mems {
 		logging.Info(c.DBOptions.InfoLog, "[%s] [JOB %d] Flushing memtable id %d with next log file: %d, marked_for_flush: %v",
 			c.CFD.name, c.JobID, m.GetID(), m.GetNextLogNumber(), m.IsMarkedForFlush())
-		iters = append(iters, m.NewIterator(&ro, nil, nil))
-		t, err := m.NewRangeTombstoneIterator(&ro, maxSequence, true)
+		it, t, err := j.iterators(m, &ro)
+		iters = append(iters, it)
 		if err != nil {
 			return err
 		}
@@ -245,8 +307,9 @@ func (j *FlushJob) buildTable() error {
 		DBName: c.DBName, DBOptions: c.DBOptions, CFD: c.CFD, FileOptions: c.FileOptions, MutableCFOptions: c.MutableCFOptions,
 		Iter: iter, RangeTombstones: tombstones, Meta: &j.meta, Snapshots: c.Snapshots, Compression: c.OutputCompression,
 		Reason: rocksdb.TableFileCreationReasonFlush, EventLogger: c.EventLogger, JobID: c.JobID,
-		OldestKeyTime: oldest, CurrentTime: now, DBID: c.DBID, SessionID: c.SessionID, Priority: c.Priority,
-		Properties: &j.props, Stats: &j.stats, ReadOptions: &ro,
+		OldestKeyTime: oldest, CurrentTime: now, DBID: c.DBID, SessionID: c.SessionID, Priority: ro.RateLimiterPriority,
+		Properties: &j.props, Stats: &j.stats, ReadOptions: &ro, FullHistoryTSLow: j.fullHistoryTSLow,
+		SeqnoToTimeMapping: c.SeqnoToTimeMapping,
 	}
 	if err := BuildTable(args); err != nil {
 		return err
@@ -259,6 +322,17 @@ func (j *FlushJob) buildTable() error {
 		}
 	}
 	return nil
+}
+
+// iterators are over a memtable's entries and range tombstones; without
+// timestamps where they are not kept.
+func (j *FlushJob) iterators(m *memtable.MemTable, ro *rocksdb.ReadOptions) (internaliter.InternalIterator, *rangedel.FragmentedRangeTombstoneIterator, error) {
+	if j.stripsTimestamps() {
+		t, err := m.NewTimestampStrippingRangeTombstoneIterator(ro, maxSequence)
+		return m.NewTimestampStrippingIterator(ro, nil, j.c.SeqnoToTimeMapping), t, err
+	}
+	t, err := m.NewRangeTombstoneIterator(ro, maxSequence, true)
+	return m.NewIterator(ro, nil, j.c.SeqnoToTimeMapping), t, err
 }
 
 // GetCompressionFlush is the compression of flushed tables.

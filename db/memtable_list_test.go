@@ -211,7 +211,9 @@ func TestMemTableListTest_Empty(t *testing.T) {
 }
 
 func TestMemTableListTest_GetTest(t *testing.T) {
-	x := newListTest(t, func(o *rocksdb.ColumnFamilyOptions) { o.MergeOperator = testMergeOperator{name: "StringAppendOperator"} })
+	x := newListTest(t, func(o *rocksdb.ColumnFamilyOptions) {
+		o.MergeOperator = testMergeOperator{name: "StringAppendOperator"}
+	})
 	l := NewMemTableList(2, 0)
 	x.wantInList(l, "key1", x.seq, "")
 

@@ -221,7 +221,7 @@ func (d *DBImpl) flushMemTableToOutputFileLocked(cfd *db.ColumnFamilyData, maxID
 		Snapshots: snapshots, JobID: job.id, FlushReason: reason, LogBuffer: log, DBDirectory: d.dirs.DBDir(),
 		OutputDirectory: d.dirs.DataDir(cfd, 0), OutputCompression: db.GetCompressionFlush(cfd.IOptions(), mo),
 		Statistics: d.stats, EventLogger: d.eventLogger, SyncOutput: true, WriteManifest: true,
-		DBID: d.dbID, SessionID: d.sessionID, HostID: d.hostID, Priority: d.flushPriority(),
+		DBID: d.dbID, SessionID: d.sessionID, HostID: d.hostID,
 		MemtablesToFree: &job.memtablesToFree,
 		BGError: func() error {
 			if d.errorHandler.IsBGWorkStopped() {
@@ -246,13 +246,6 @@ func (d *DBImpl) flushMemTableToOutputFileLocked(cfd *db.ColumnFamilyData, maxID
 		d.errorHandler.SetBGError(err, why)
 	}
 	return err
-}
-
-func (d *DBImpl) flushPriority() rocksdb.IOPriority {
-	if d.writeCtl.IsStopped() || d.writeCtl.NeedsDelay() {
-		return rocksdb.IOUser
-	}
-	return rocksdb.IOHigh
 }
 
 // syncClosedLogsLocked syncs the logs that are no longer written to.
