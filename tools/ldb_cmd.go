@@ -158,6 +158,12 @@ func (c *LDBCommand) failErr(prefix string, err error) { c.fail(prefix + err.Err
 
 func (c *LDBCommand) printf(format string, args ...any) { fmt.Fprintf(c.out, format, args...) }
 
+// line prints a line; an error comes again at the last flush.
+func (c *LDBCommand) line(text string) {
+	_, _ = c.out.WriteString(text)
+	_ = c.out.WriteByte('\n')
+}
+
 // warnf writes to the error stream, after what was printed so far.
 func (c *LDBCommand) warnf(format string, args ...any) {
 	_ = c.out.Flush() // an error comes again at the last flush
@@ -175,21 +181,24 @@ func (c *LDBCommand) boolOption(name string, absent bool) bool {
 	if !ok {
 		return absent
 	}
-	v, err := stringToBool(text)
-	if err != nil {
-		c.fail("--" + name + ": " + err.Error())
+	v, ok := stringToBool(text)
+	if !ok {
+		c.fail("--" + name + ": " + badBoolean)
 	}
 	return v
 }
 
-func stringToBool(s string) (bool, error) {
+// badBoolean is said of an option that is neither true nor false.
+const badBoolean = "Invalid value for boolean argument"
+
+func stringToBool(s string) (v, ok bool) {
 	switch strings.ToLower(s) {
 	case "true":
-		return true, nil
+		return true, true
 	case "false":
-		return false, nil
+		return false, true
 	}
-	return false, errors.New("Invalid value for boolean argument") //nolint:staticcheck // upstream's text
+	return false, false
 }
 
 var (

@@ -99,9 +99,9 @@ func (c *LDBCommand) overrideCFOptions(o *rocksdb.ColumnFamilyOptions) {
 	o.ForceConsistencyChecks = !c.isFlag("disable_consistency_checks")
 	c.overrideBlobOptions(o)
 	if text, ok := c.optionMap["auto_compaction"]; ok {
-		on, err := stringToBool(text)
-		if err != nil {
-			c.fail("auto_compaction: " + err.Error())
+		on, ok := stringToBool(text)
+		if !ok {
+			c.fail("auto_compaction: " + badBoolean)
 		}
 		o.DisableAutoCompactions = !on
 	}

@@ -78,7 +78,7 @@ func (c *LDBCommand) doScan() {
 		if noValue {
 			c.printKey(it.Key())
 		} else {
-			c.printf("%s\n", c.entryText(it.Key(), timestampOf(it, ucmp), it.Value(), nil, ucmp))
+			c.line(c.entryText(it.Key(), timestampOf(it, ucmp), it.Value(), nil, ucmp))
 		}
 		if writeTime {
 			c.printWriteTime(it)
@@ -121,7 +121,6 @@ func (c *LDBCommand) printWriteTime(it *dbimpl.Iterator) {
 type prefixCounter struct {
 	c           *LDBCommand
 	prefix      string
-	any         bool
 	count, size uint64
 }
 
@@ -236,7 +235,7 @@ func (c *LDBCommand) dumpDB() {
 			sizes.Add(uint64(len(it.Value())))
 		}
 		if !countOnly && !countPrefixes {
-			c.printf("%s\n", c.entryText(it.Key(), timestampOf(it, ucmp), it.Value(), nil, ucmp))
+			c.line(c.entryText(it.Key(), timestampOf(it, ucmp), it.Value(), nil, ucmp))
 		}
 	}
 	if err := it.Status(); err != nil {
@@ -329,6 +328,6 @@ func (c *LDBCommand) printKeyVersion(v *utilities.KeyVersion, ucmp rocksdb.Compa
 		}
 		c.printf("%s => %s\n", key, text)
 	default:
-		c.printf("%s => %s\n", key, util.SliceToString(v.Value, c.valueHex))
+		c.line(key + " => " + util.SliceToString(v.Value, c.valueHex))
 	}
 }
