@@ -105,8 +105,10 @@ func (m *multiGet) initContexts(callback dbformat.ReadCallback) {
 }
 
 // level0 looks into each file, newest first, for the keys within its bounds.
+// With few files and no other level filters do as well as comparing keys.
 func (m *multiGet) level0() error {
 	b := m.v.storage.LevelFilesBrief(0)
+	filterByRange := m.v.storage.NumNonEmptyLevels() > 1 || len(b.Files) > 3
 	icmp := m.v.storage.InternalComparator()
 	for at := range b.Files {
 		f := &b.Files[at]
@@ -114,8 +116,8 @@ func (m *multiGet) level0() error {
 		for i := keys.First(); i < keys.End(); i = keys.NextIndex(i) {
 			k := keys.Key(i)
 			if k.MaxCoveringTombstoneSeq > 0 ||
-				icmp.CompareWithoutTimestamp(k.UKeyWithTS, dbformat.ExtractUserKey(f.SmallestKey)) < 0 ||
-				icmp.CompareWithoutTimestamp(k.UKeyWithTS, dbformat.ExtractUserKey(f.LargestKey)) > 0 {
+				filterByRange && (icmp.CompareWithoutTimestamp(k.UKeyWithTS, dbformat.ExtractUserKey(f.SmallestKey)) < 0 ||
+					icmp.CompareWithoutTimestamp(k.UKeyWithTS, dbformat.ExtractUserKey(f.LargestKey)) > 0) {
 				keys.SkipIndex(i)
 			}
 		}

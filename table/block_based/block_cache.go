@@ -186,7 +186,7 @@ type readContext struct {
 	gc            *table.GetContext // nil outside point lookups
 	prefetch      table.PrefetchBuffer
 	forCompaction bool
-	multiGet      bool
+	cacheMissed   bool // the cache was asked for the data block; it is read with others
 }
 
 // startTimer measures for a histogram.
@@ -219,7 +219,10 @@ func retrieve[T cacheable](t *BlockBasedTable, rc *readContext, h format.BlockHa
 	var key cache.CacheKey
 	if cached {
 		key = blockCacheKey(t.baseCacheKey, h)
-		if ch := t.cacheLookup(key, bt); ch != nil {
+		known := rc.cacheMissed && bt == block.TypeData
+		if known {
+			// Neither look it up nor count it again.
+		} else if ch := t.cacheLookup(key, bt); ch != nil {
 			if v, ok := ch.Value().(T); ok {
 				t.countCacheHit(rc, bt, ch)
 				if u, ok := rc.prefetch.(patternUpdater); ok {
@@ -231,7 +234,9 @@ func retrieve[T cacheable](t *BlockBasedTable, rc *readContext, h format.BlockHa
 			t.blockCache.Release(ch, false)
 			return e, t.corrupt("block cache entry is of another kind of block", h)
 		}
-		t.countCacheMiss(rc, bt)
+		if !known {
+			t.countCacheMiss(rc, bt)
+		}
 	}
 	if noIO {
 		return e, errNoBlockingIO
@@ -241,7 +246,7 @@ func retrieve[T cacheable](t *BlockBasedTable, rc *readContext, h format.BlockHa
 		hist = rocksdb.HistReadBlockCompactionMicros
 	}
 	var timer stopwatch.StopWatch
-	if !rc.multiGet || bt != block.TypeData { // upstream reads a batch's blocks elsewhere
+	if !rc.cacheMissed || bt != block.TypeData { // a batch's reads are not timed
 		timer = startTimer(t.ioptions, hist)
 	}
 	contents, err := t.readBlock(rc, h, bt, d)

@@ -1,5 +1,5 @@
 // Port of table/block_based/block_based_table_reader{,_sync_and_async}.{h,cc}:
-// point lookups. Differs: MultiGet reads its blocks one after another.
+// point lookups; batches are in reader_multiget.go.
 
 package blockbased
 
@@ -209,68 +209,4 @@ func (t *BlockBasedTable) filterMayMatchKeys(rc *readContext, r *table.MultiGetR
 			l.BloomFilterUseful += before - after
 		})
 	}
-}
-
-// MultiGet implements table.TableReader. Keys are in order, so that index and
-// data block of one key serve the next as well.
-func (t *BlockBasedTable) MultiGet(ro *rocksdb.ReadOptions, r *table.MultiGetRange, prefixExtractor rocksdb.SliceTransform, skipFilters bool) {
-	if r.Empty() || !t.timestampMayMatch(ro) {
-		return
-	}
-	s := getScratch()
-	s.rc = readContext{ro: ro, multiGet: true}
-	defer putScratch(s)
-	filtered := !skipFilters && t.filter != nil
-	if filtered {
-		if t.filterMayMatchKeys(&s.rc, r, prefixExtractor); r.Empty() {
-			return
-		}
-	}
-	s.rc.gc = firstGetContext(r)
-	totalOrder := ro.TotalOrderSeek || t.indexType == rocksdb.HashSearch && t.prefixExtractorChanged(prefixExtractor)
-	it := t.newIndexIterator(&s.rc, totalOrder, &s.index)
-	blockAt := uint64(noOffset) // the block that s.data is set on
-	for i := r.First(); i < r.End(); i = r.NextIndex(i) {
-		k := r.Key(i)
-		s.rc.gc = k.GetContext
-		matched, err := t.multiGetOne(s, it, k, &blockAt, skipFilters)
-		if filtered && matched {
-			t.countTruePositive(ro)
-		}
-		if err == nil {
-			if err = it.Status(); rocksdb.IsNotFound(err) {
-				err = nil
-			}
-		}
-		if rocksdb.IsIncomplete(err) && ro.ReadTier == rocksdb.BlockCacheTier {
-			k.GetContext.MarkKeyMayExist()
-		}
-		*k.Err = err
-	}
-	_ = it.Close() // its status was looked at
-	s.data.Invalidate(nil)
-}
-
-func (t *BlockBasedTable) multiGetOne(s *lookupScratch, it internaliter.InternalIndexIterator, k *table.KeyContext, blockAt *uint64, skipFilters bool) (matched bool, err error) {
-	for it.Seek(k.IKey); it.Valid(); it.Next() {
-		v := it.Value()
-		if len(v.FirstInternalKey) >= dbformat.NumInternalBytes && !skipFilters &&
-			t.icmp.CompareWithoutTimestamp(dbformat.ExtractUserKey(k.IKey), dbformat.ExtractUserKey(v.FirstInternalKey)) < 0 {
-			return matched, nil
-		}
-		if *blockAt != v.Handle.Offset {
-			t.newDataBlockIterator(&s.rc, v.Handle, block.TypeData, &s.data)
-			*blockAt = v.Handle.Offset
-		}
-		if err := s.data.Status(); err != nil {
-			*blockAt = noOffset
-			return matched, err
-		}
-		done, m, err := t.getFromBlock(s, k.IKey, k.GetContext)
-		matched = matched || m
-		if err != nil || done {
-			return matched, t.located(err, v.Handle)
-		}
-	}
-	return matched, nil
 }
