@@ -22,7 +22,6 @@ type ErrorHandler struct {
 	recovering bool
 	stopped    atomic.Bool // severity is Hard or worse
 	bgStopped  atomic.Bool
-	host       rocksdb.DBRef
 }
 
 // NewErrorHandler makes a handler without an error.

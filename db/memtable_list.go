@@ -209,8 +209,6 @@ type MemTableList struct {
 	// May be read without the mutex.
 	cachedUsageExcludingLast atomic.Uint64
 	cachedHasHistory         atomic.Bool
-
-	pendingFlushNotifications int
 }
 
 // NewMemTableList makes an empty list; a flush is due from minToMerge memtables

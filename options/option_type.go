@@ -139,11 +139,6 @@ func (r *Row) isByName() bool {
 		r.Verification == ByNameAllowFromNull
 }
 
-func (r *Row) canBeNull() bool {
-	return r.Flags&AllowNull != 0 || r.Verification == ByNameAllowNull ||
-		r.Verification == ByNameAllowFromNull
-}
-
 // objectCodec is the codec of objects with options of their own.
 type objectCodec interface {
 	Codec

@@ -74,7 +74,6 @@ func TestOptionTypeInfoTest_TestInvalidArgs(t *testing.T) {
 
 // funcCodec is a codec made of functions.
 type funcCodec struct {
-	plainCodec
 	parse     func(name, value string, addr any) error
 	serialize func(name string) (string, error)
 	equal     func(name string, a, b any) (bool, string)

@@ -163,7 +163,6 @@ type CompactionIterator struct {
 	skipUntil   []byte
 	filterValue []byte
 	skipBuf     []byte
-	swapBuf     []byte
 	blobValue   rocksdb.PinnableSlice
 	zeroTS      []byte
 	levelPtrs   []int

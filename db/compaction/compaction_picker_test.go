@@ -87,7 +87,7 @@ func (p *pickerTest) files(level int, specs ...string) {
 		var newest, path uint64
 		for _, w := range words[3:] {
 			name, arg, _ := strings.Cut(w, "=")
-			n, err := strconv.ParseUint(arg, 10, 64)
+			n, _ := strconv.ParseUint(arg, 10, 64) // 0 without an argument
 			switch name {
 			case "busy":
 				f.BeingCompacted = true
@@ -106,7 +106,7 @@ func (p *pickerTest) files(level int, specs ...string) {
 			case "temp":
 				f.Temperature = rocksdb.Temperature(n)
 			default:
-				n, err = strconv.ParseUint(w, 10, 64)
+				n, err := strconv.ParseUint(w, 10, 64)
 				if err != nil {
 					p.Fatalf("file %q: %v", spec, err)
 				}

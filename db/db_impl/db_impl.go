@@ -37,7 +37,6 @@ type logFile struct {
 type DBImpl struct {
 	// Constant after Open.
 	dbName             string
-	absPath            string
 	initialDBOptions   rocksdb.DBOptions // sanitized
 	immutable          *options.ImmutableDBOptions
 	env                rocksdb.Env
@@ -84,7 +83,6 @@ type DBImpl struct {
 
 	// Read without lock.
 	shuttingDown          atomic.Bool
-	shutdownInitiated     atomic.Bool
 	totalLogSize          atomic.Uint64 // bytes of the alive logs
 	maxTotalInMemoryState atomic.Uint64 // bytes, the sum of all write buffers
 	logNumber             atomic.Uint64 // of the newest log

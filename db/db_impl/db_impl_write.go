@@ -216,11 +216,9 @@ func (d *DBImpl) ignoreMissing(w *writethread.Writer) bool { return w.IgnoreMiss
 
 // groupTotals is what a leader counts of its group.
 type groupTotals struct {
-	count       uint64 // entries for the memtables
-	bytes       int
-	parallel    bool // no merges: members may insert side by side
-	walBatches  int
-	needLogSync bool
+	count    uint64 // entries for the memtables
+	bytes    int
+	parallel bool // no merges: members may insert side by side
 }
 
 // examineGroup runs callbacks, refuses bad batches, and counts.
@@ -585,7 +583,7 @@ func (d *DBImpl) pipelinedWrite(wo *rocksdb.WriteOptions, w *writethread.Writer,
 		if needLogSync {
 			err = d.finishSync(err)
 		}
-		err = t.ExitAsBatchGroupLeader(g, err)
+		_ = t.ExitAsBatchGroupLeader(g, err) // the members have it
 		ctx.clean()
 	}
 	if w.State() == writethread.StateMemTableWriterLeader {

@@ -71,11 +71,8 @@ type BlockBasedTableBuilder struct {
 	userIndex        *userIndexBuilder // nil: none
 	filter           FilterBlockBuilder
 	lastIKey         []byte
-	strippedKey      []byte
-	strippedLast     []byte
 	props            rocksdb.TableProperties
 	collectors       []tblpropcoll.InternalTblPropColl
-	pendingHandle    format.BlockHandle
 	warm             warmCacheConfig
 	create           blockCreateContext
 

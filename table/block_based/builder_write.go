@@ -124,10 +124,10 @@ func (b *BlockBasedTableBuilder) initCompressors(tbo *table.TableBuilderOptions)
 		c.indexArea = c.index.ObtainWorkingArea()
 	}
 	c.guidance = c.basic.GetDictGuidance(rocksdb.CacheEntryRoleDataBlock)
-	data := c.basic
+	var data rocksdb.Compressor
 	switch {
 	case c.guidance.Kind == rocksdb.DictSampling && c.guidance.MaxSampleBytes > 0:
-		b.state, data = stateBuffered, nil
+		b.state = stateBuffered
 		b.initBuffering(tbo)
 	case c.guidance.Kind == rocksdb.DictPreDefined && len(c.guidance.DictData) > 0:
 		data, err = specialized(c.basic, rocksdb.CacheEntryRoleDataBlock, c.guidance)

@@ -22,11 +22,6 @@ type postVerifier interface {
 	MaybePostVerify(filter []byte) error
 }
 
-// fpEstimator is a builder that knows its false positive rate.
-type fpEstimator interface {
-	EstimatedFpRate(numEntries, lenWithMetadata int) float64
-}
-
 var (
 	finishAlwaysFalse = []byte{}
 	finishAlwaysTrue  = []byte{0, 0, 0, 0, 0, 0}

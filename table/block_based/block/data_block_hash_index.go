@@ -35,7 +35,6 @@ type DataBlockHashIndexBuilder struct {
 	estimatedNumBuckets float64
 	valid               bool
 	pairs               []hashAndRestart
-	buckets             []byte
 }
 
 // Initialize turns the index on. utilRatio is keys over buckets; where it is

@@ -247,7 +247,7 @@ func (it *IndexBlockIter) interpolationSeek(target []byte) (index uint32, exact,
 		return k[:len(k)-numInternalBytes]
 	}
 	prefix := differenceOffset(user(lo), user(hi))
-	if t := user(target); bytes.Compare(t[:min(len(t), prefix)], lo[:prefix]) != 0 {
+	if t := user(target); !bytes.Equal(t[:min(len(t), prefix)], lo[:prefix]) {
 		// Target lies wholly before or after all keys.
 		return it.binarySeek(target)
 	}
