@@ -231,7 +231,8 @@ func (d *DBImpl) examineGroup(g *writethread.WriteGroup) (x groupTotals) {
 		if needsValidation(w.Batch) {
 			v := db.BatchValidator{Families: d.families, IgnoreMissing: d.ignoreMissing(w)}
 			if err := w.Batch.Iterate(&v); err != nil {
-				w.Status = err
+				// The group's status is not to touch it, nor it the group's.
+				w.CallbackStatus = err
 				continue
 			}
 			if w.Batch.HasMerge() {
@@ -303,7 +304,7 @@ func (d *DBImpl) leadGroup(wo *rocksdb.WriteOptions, w *writethread.Writer, s *w
 		t.ExitAsBatchGroupLeader(g, groupError(err, w))
 	}
 	ctx.clean()
-	if err == nil || w.Status != nil {
+	if err == nil || w.Status != nil || w.CallbackFailed() {
 		return w.FinalStatus()
 	}
 	return err
