@@ -503,3 +503,38 @@ func TestLDB_ApproxSize(t *testing.T) {
 	c.ok("approxsize --from=b --to=c", "0")
 	c.fails("approxsize --to=b", "Failed: from must be specified for approxsize command\n")
 }
+
+// TestLDB_UnknownOptions: an OPTIONS file of a later version is refused with
+// advice, and read when the advice is followed.
+func TestLDB_UnknownOptions(t *testing.T) {
+	c := newLDBTestCase(t)
+	c.ok("put a b --create_if_missing", "OK")
+	names := c.files("OPTIONS-*")
+	path := names[len(names)-1]
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Replace(string(data), "\n[CFOptions \"default\"]\n", "\n[CFOptions \"default\"]\n  of_the_future=1\n", 1)
+	text = strings.Replace(text, "rocksdb_version=11.8.1", "rocksdb_version=99.0.0", 1)
+	if text == string(data) {
+		t.Fatal("no such lines in the OPTIONS file")
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	c.fails("get a", "\nThis tool was built with version 11.8.1. If your db is in a different version, please try again with option --ignore_unknown_options.\n")
+	c.ok("get a --ignore_unknown_options", "b")
+	c.ok("get a --try_load_options=false", "b")
+	text = strings.Replace(string(data), "  dump_malloc_stats=false\n", "  dump_malloc_stats=false\n  wal_dir=/no/such/directory\n", 1)
+	if text == string(data) {
+		t.Fatal("no dump_malloc_stats in the OPTIONS file")
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if r := run(t, "", c.args("get a")...); r.code != 0 || r.out != "b\n" ||
+		r.err != "wal_dir loaded from the option file doesn't exist. Ignore it.\n" {
+		t.Errorf("a wal_dir that is not there: %+v", r)
+	}
+}
