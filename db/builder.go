@@ -54,7 +54,6 @@ type BuildTableArgs struct {
 	EventLogger     *logging.EventLogger // optional
 	JobID           int
 	OldestKeyTime   uint64 // seconds
-	NewestKeyTime   uint64 // seconds, optional
 	CurrentTime     uint64 // seconds
 	DBID, SessionID string
 	Priority        rocksdb.IOPriority
@@ -217,7 +216,7 @@ func (b *tableBuild) open() error {
 	o.ReadOptions, o.WriteOptions = b.ReadOptions, &b.wo
 	o.InternalTblPropCollFactories = InternalTblPropCollFactories(b.io)
 	o.CompressionType, o.CompressionOpts = b.Compression, b.MutableCFOptions.CompressionOpts
-	o.OldestKeyTime, o.NewestKeyTime = int64(b.OldestKeyTime), int64(b.NewestKeyTime)
+	o.OldestKeyTime, o.NewestKeyTime = int64(b.OldestKeyTime), int64(b.CurrentTime)
 	o.FileCreationTime = b.CurrentTime
 	o.DBID, o.DBSessionID = b.DBID, b.SessionID
 	o.Reason = b.Reason

@@ -122,8 +122,10 @@ func (f *BlockFetcher) ReadBlockContents() (format.BlockContents, error) {
 		contents.Free()
 		return format.BorrowBlock(data[:size:size]), nil
 	}
-	out := format.AllocateBlock(size, f.Allocator)
-	copy(out.Data, data)
+	// As much as a read into it would have taken, trailer included, so that a
+	// block's charge does not depend on how it was read.
+	out := format.AllocateBlock(size+int(f.Footer.BlockTrailerSize), f.Allocator)
+	out.Data = out.Data[:copy(out.Data[:size], data)]
 	return out, nil
 }
 
