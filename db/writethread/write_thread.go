@@ -190,6 +190,8 @@ type WriteThread struct {
 	newestMemtableWriter atomic.Pointer[Writer] // pipelined only
 	lastSequence         rocksdb.SequenceNumber // of the last group; leaders only
 
+	groupDummy Writer // pipelined only; see exitPipelined. Leaders only.
+
 	// stallDummy stands as the newest writer during a stall and keeps others
 	// from joining.
 	stallDummy Writer
@@ -333,7 +335,8 @@ func (t *WriteThread) completeFollower(w *Writer, g *WriteGroup) {
 }
 
 // BeginWriteStall keeps new writers from joining and fails the waiting ones
-// that take no slowdown. The DB mutex is held.
+// that take no slowdown. The caller is the queue's leader, one that does take
+// it, and holds the DB mutex.
 func (t *WriteThread) BeginWriteStall() {
 	t.stallMu.Lock()
 	t.stallMu.begun++
@@ -672,6 +675,10 @@ func (t *WriteThread) exitPipelined(g *WriteGroup, status error) {
 // EnterUnbatched waits, with mu released, until w is alone at the head of the
 // queue; no group is being written then. w has no batch.
 func (t *WriteThread) EnterUnbatched(w *Writer, mu *sync.Mutex) {
+	if w.sema == nil {
+		w.sema = make(chan struct{}, 1)
+		w.state.Store(StateInit)
+	}
 	mu.Unlock()
 	if !t.linkOne(w, &t.newestWriter) {
 		syncpoint.Process("WriteThread::EnterUnbatched:Wait")
