@@ -25,6 +25,19 @@ type logWriter struct {
 	number        uint64
 	writer        *wal.Writer
 	gettingSynced bool
+	// preSyncSize is what the file had when its last sync began, in bytes; so
+	// much is durable once that has succeeded, though more may be appended
+	// meanwhile.
+	preSyncSize uint64
+}
+
+// prepareForSync marks the log; walMu is held, until the mark is taken off no
+// other syncs or closes it.
+func (l *logWriter) prepareForSync() {
+	l.gettingSynced = true
+	if f := l.writer.File(); !f.IsClosed() {
+		l.preSyncSize = f.GetFlushedSize()
+	}
 }
 
 // logFile is a WAL that recovery may need.
@@ -74,7 +87,6 @@ type DBImpl struct {
 	lastGroupSize  uint64      // bytes
 	currentLog     *wal.Writer // the last of walMu.logs
 	logEmpty       bool        // nothing was written to the newest log
-	walDirSynced   bool        // since the newest log was made
 	walIOOptions   rocksdb.IOOptions
 	stall          wbmStall
 
@@ -96,8 +108,9 @@ type DBImpl struct {
 	// walMu protects logs; walCond is signalled when a log has been synced.
 	walMu struct {
 		sync.Mutex
-		cond *sync.Cond
-		logs []logWriter // oldest first; the last one is written to
+		cond      *sync.Cond
+		logs      []logWriter // oldest first; the last one is written to
+		dirSynced bool        // since the newest log was made
 	}
 
 	// closing makes Close happen once; every call gives its outcome.
@@ -119,7 +132,8 @@ type stateLocked struct {
 	snapshots          snapshot.List
 	aliveLogs          []logFile // oldest first; the last one is written to
 	logsToFree         []*wal.Writer
-	recycleLogs        []uint64
+	recycleLogs        []uint64    // closed, to be written over
+	recycleClosing     []uint64    // will be among them once closed
 	pendingOutputs     pendingList // least file number of each running job
 	pendingPurge       map[uint64]bool
 	filesGrabbed       map[uint64]bool
@@ -550,6 +564,9 @@ func (d *DBImpl) closeImpl() error {
 }
 
 func (d *DBImpl) closeLog(w *wal.Writer) error {
+	if w.File().IsClosed() {
+		return nil
+	}
 	err := w.WriteBuffer(&rocksdb.IOOptions{})
 	if e := w.Close(&rocksdb.IOOptions{}); err == nil {
 		err = e

@@ -6,9 +6,11 @@ import (
 	"github.com/rocksdb-go/rocksdb/db"
 	"github.com/rocksdb-go/rocksdb/db/memtable"
 	"github.com/rocksdb-go/rocksdb/db/version"
+	"github.com/rocksdb-go/rocksdb/db/wal"
 	"github.com/rocksdb-go/rocksdb/db/writethread"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
 	"github.com/rocksdb-go/rocksdb/logging"
+	"github.com/rocksdb-go/rocksdb/monitoring"
 	"github.com/rocksdb-go/rocksdb/test_util/syncpoint"
 )
 
@@ -248,51 +250,98 @@ func (d *DBImpl) flushMemTableToOutputFileLocked(cfd *db.ColumnFamilyData, maxID
 	return err
 }
 
-// syncClosedLogsLocked syncs the logs that are no longer written to.
+// syncClosedLogsLocked syncs the logs that are no longer written to. The mutex
+// is released meanwhile.
 func (d *DBImpl) syncClosedLogsLocked() error {
-	current := d.logNumber.Load()
+	d.mu.Unlock()
+	err := d.syncWALs(false)
+	d.mu.Lock()
+	syncpoint.Process("DBImpl::FlushMemTableToOutputFile:CommitWal:1")
+	return err
+}
+
+// syncWALs makes the logs durable, the one that is written to only when asked
+// to, and tells the MANIFEST. No lock is held.
+func (d *DBImpl) syncWALs(includeCurrent bool) error {
 	d.walMu.Lock()
-	var toSync []logWriter
-	for len(d.walMu.logs) > 0 && d.walMu.logs[0].number < current && d.walMu.logs[0].gettingSynced {
-		d.mu.Unlock()
+	current := d.logNumber.Load()
+	upTo := current
+	if !includeCurrent {
+		upTo--
+	}
+	for len(d.walMu.logs) > 0 && d.walMu.logs[0].number <= upTo && d.walMu.logs[0].gettingSynced {
 		d.walMu.cond.Wait()
+	}
+	n := len(d.walMu.logs)
+	if n == 0 || !includeCurrent && d.walMu.logs[0].number > upTo {
 		d.walMu.Unlock()
-		d.mu.Lock()
-		d.walMu.Lock()
-	}
-	for i := range d.walMu.logs {
-		if l := &d.walMu.logs[i]; l.number < current {
-			l.gettingSynced = true
-			toSync = append(toSync, *l)
-		}
-	}
-	d.walMu.Unlock()
-	if len(toSync) == 0 {
 		return nil
 	}
-	d.mu.Unlock()
-	var err error
-	for _, l := range toSync {
-		logging.Info(d.infoLog, "[JOB] Syncing log #%d", l.number)
-		if err = l.writer.File().Sync(&rocksdb.IOOptions{}, d.immutable.UseFsync); err != nil {
+	if includeCurrent && !d.walMu.logs[n-1].writer.File().WritableFile().IsSyncThreadSafe() {
+		d.walMu.Unlock()
+		return rocksdb.NotSupported("SyncWAL() is not supported for this implementation of WAL file; try setting Options::allow_mmap_writes to false")
+	}
+	var toSync []*wal.Writer
+	for i := range d.walMu.logs {
+		l := &d.walMu.logs[i]
+		if l.number > upTo {
 			break
 		}
-		if d.immutable.RecycleLogFileNum > 0 {
-			// Whoever writes over it must not be mistaken for it.
-			if err = l.writer.Close(&rocksdb.IOOptions{}); err != nil {
-				break
+		l.prepareForSync()
+		// One that is closed was synced when a later one could not be.
+		if !l.writer.File().IsClosed() {
+			toSync = append(toSync, l.writer)
+		}
+	}
+	needDirSync := !d.walMu.dirSynced
+	d.walMu.Unlock()
+	if includeCurrent {
+		syncpoint.Process("DBWALTest::SyncWALNotWaitWrite:1")
+	}
+	monitoring.RecordTick(d.stats, rocksdb.WALFileSynced, 1)
+	err := d.syncWriters(toSync, current)
+	if err != nil {
+		logging.Error(d.infoLog, "WAL Sync error %v", err)
+		d.walWriteStatusCheck(err)
+	} else if needDirSync {
+		err = d.syncWALDir()
+	}
+	if includeCurrent {
+		syncpoint.Process("DBWALTest::SyncWALNotWaitWrite:2")
+		syncpoint.Process("DBImpl::SyncWAL:BeforeMarkLogsSynced:1")
+	} else {
+		syncpoint.Process("DBImpl::SyncClosedWals:BeforeReLock")
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err == nil {
+		return d.markLogsSyncedLocked(upTo, needDirSync)
+	}
+	d.markLogsNotSynced(upTo)
+	return err
+}
+
+// syncWriters syncs logs that are marked for it. Those before current, which
+// nobody writes to any more, are closed afterwards, unless the jobs that delete
+// them are to do so. One that may be used again has to be closed here: closing
+// cuts the file.
+func (d *DBImpl) syncWriters(list []*wal.Writer, current uint64) error {
+	closeInactive := d.immutable.RecycleLogFileNum > 0 || !d.immutable.BackgroundCloseInactiveWALs
+	for _, w := range list {
+		sync := w.File().Sync
+		if w.GetLogNumber() >= current {
+			sync = w.File().SyncWithoutFlush
+		}
+		if err := sync(&rocksdb.IOOptions{}, d.immutable.UseFsync); err != nil {
+			return err
+		}
+		if closeInactive && w.GetLogNumber() < current {
+			if err := w.Close(&rocksdb.IOOptions{}); err != nil {
+				return err
 			}
 		}
 	}
-	if dir := d.dirs.WalDir(); err == nil && dir != nil {
-		err = dir.FsyncWithDirOptions(&rocksdb.IOOptions{}, rocksdb.DirFsyncOptions{Reason: rocksdb.DirFsyncNewFileSynced})
-	}
-	d.mu.Lock()
-	if err == nil {
-		return d.markLogsSyncedLocked(current-1, true)
-	}
-	d.markLogsNotSynced(current - 1)
-	return err
+	return nil
 }
 
 // notifyFlush tells listeners that a flush begins or has completed.
@@ -367,6 +416,9 @@ func (d *DBImpl) flushAllColumnFamilies(o *rocksdb.FlushOptions, reason rocksdb.
 
 // flushMemTable switches the memtable, queues its flush and waits for it.
 func (d *DBImpl) flushMemTable(cfd *db.ColumnFamilyData, o *rocksdb.FlushOptions, reason rocksdb.FlushReason) error {
+	if !o.Wait && d.writeCtl.IsStopped() {
+		return rocksdb.TryAgain("Writes have been stopped, thus unable to perform manual flush. Please try again later after writes are resumed")
+	}
 	if !o.AllowWriteStall {
 		needed, err := d.waitUntilFlushWouldNotStallWrites(cfd)
 		if err != nil || !needed {
@@ -495,42 +547,8 @@ func (d *DBImpl) SyncWAL() error {
 		return errReadOnly
 	}
 	syncpoint.Process("DBImpl::SyncWAL:Begin")
-	d.walMu.Lock()
-	current := d.logNumber.Load()
-	for len(d.walMu.logs) > 0 && d.walMu.logs[0].number <= current && d.walMu.logs[0].gettingSynced {
-		d.walMu.cond.Wait()
-	}
-	var logs []logWriter
-	for i := range d.walMu.logs {
-		l := &d.walMu.logs[i]
-		if l.number > current {
-			break
-		}
-		if !l.writer.File().WritableFile().IsSyncThreadSafe() {
-			d.walMu.Unlock()
-			return rocksdb.NotSupported("SyncWAL() is not supported for this implementation of WAL file")
-		}
-		l.gettingSynced = true
-		logs = append(logs, *l)
-	}
-	d.walMu.Unlock()
-	syncpoint.Process("DBWALTest::SyncWALNotWaitWrite:1")
-	var err error
-	for _, l := range logs {
-		if err = l.writer.File().SyncWithoutFlush(&rocksdb.IOOptions{}, d.immutable.UseFsync); err != nil {
-			break
-		}
-	}
-	if dir := d.dirs.WalDir(); err == nil && dir != nil {
-		err = dir.FsyncWithDirOptions(&rocksdb.IOOptions{}, rocksdb.DirFsyncOptions{Reason: rocksdb.DirFsyncNewFileSynced})
-	}
-	syncpoint.Process("DBImpl::SyncWAL:BeforeMarkLogsSynced:1")
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if err == nil {
-		return d.markLogsSyncedLocked(current, true)
-	}
-	d.markLogsNotSynced(current)
+	err := d.syncWALs(true)
+	syncpoint.Process("DBImpl::SyncWAL:BeforeMarkLogsSynced:2")
 	return err
 }
 

@@ -106,6 +106,13 @@ func (d *DBImpl) TestGetBGError() error {
 	return d.errorHandler.GetBGError()
 }
 
+// TestIsRecoveryInProgress tells whether a Resume is running.
+func (d *DBImpl) TestIsRecoveryInProgress() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.errorHandler.IsRecoveryInProgress()
+}
+
 // TestGetWalPreallocateBlockSize is how many bytes a log is preallocated by.
 func (d *DBImpl) TestGetWalPreallocateBlockSize(writeBufferSize uint64) uint64 {
 	return d.walPreallocateBlockSize(writeBufferSize)

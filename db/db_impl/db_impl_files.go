@@ -141,10 +141,18 @@ func (d *DBImpl) findObsoleteFilesLocked(job *jobContext, force, noFullScan bool
 		}
 		d.listCandidatesLocked(job)
 	}
+	// Counted before the mutex is released, so that who lists logs waits for
+	// this job.
+	d.st.pendingPurgeJobs++
 	d.takeObsoleteLogsLocked(job)
-	if job.haveSomethingToDelete() {
-		job.counted = true
-		d.st.pendingPurgeJobs++
+	if job.counted = job.haveSomethingToDelete(); !job.counted {
+		d.purgeEndedLocked()
+	}
+}
+
+func (d *DBImpl) purgeEndedLocked() {
+	if d.st.pendingPurgeJobs--; d.st.pendingPurgeJobs == 0 {
+		d.bgCond.Broadcast()
 	}
 }
 
@@ -192,37 +200,56 @@ func (d *DBImpl) allDBPaths() []string {
 	return dirs
 }
 
-// takeObsoleteLogsLocked moves logs that recovery does not need into job.
+// takeObsoleteLogsLocked moves logs that recovery does not need into job. The
+// mutex is released meanwhile: SyncWAL needs it to finish.
 func (d *DBImpl) takeObsoleteLogsLocked(job *jobContext) {
-	for len(d.st.aliveLogs) > 1 && d.st.aliveLogs[0].number < job.logNumber {
-		l := d.st.aliveLogs[0]
-		d.st.aliveLogs = d.st.aliveLogs[1:]
-		if uint64(len(d.st.recycleLogs)) < d.immutable.RecycleLogFileNum && l.number >= d.minLogNumberToRecycle {
+	var recycle []uint64
+	st := &d.st
+	for len(st.aliveLogs) > 1 && st.aliveLogs[0].number < job.logNumber {
+		l := st.aliveLogs[0]
+		st.aliveLogs = st.aliveLogs[1:]
+		if uint64(len(st.recycleLogs)+len(st.recycleClosing)) < d.immutable.RecycleLogFileNum && l.number >= d.minLogNumberToRecycle {
 			logging.Info(d.infoLog, "adding log %d to recycle list", l.number)
-			d.st.recycleLogs = append(d.st.recycleLogs, l.number)
+			recycle = append(recycle, l.number)
+			st.recycleClosing = append(st.recycleClosing, l.number)
 		} else {
 			job.logDelete = append(job.logDelete, l.number)
 		}
 		d.totalLogSize.Add(-l.size)
 	}
+	job.logRecycle = slices.Concat(st.recycleLogs, st.recycleClosing)
+	job.logsToFree = append(job.logsToFree, st.logsToFree...)
+	st.logsToFree = nil
+
+	d.mu.Unlock()
+	syncpoint.Process("FindObsoleteFiles::PostMutexUnlock")
 	d.walMu.Lock()
 	for len(d.walMu.logs) > 1 && d.walMu.logs[0].number < job.logNumber {
 		if d.walMu.logs[0].gettingSynced {
-			// SyncWAL needs the mutex to finish.
-			d.mu.Unlock()
 			d.walMu.cond.Wait()
-			d.walMu.Unlock()
-			d.mu.Lock()
-			d.walMu.Lock()
 			continue
 		}
-		d.st.logsToFree = append(d.st.logsToFree, d.walMu.logs[0].writer)
+		job.logsToFree = append(job.logsToFree, d.walMu.logs[0].writer)
 		d.walMu.logs = d.walMu.logs[1:]
 	}
 	d.walMu.Unlock()
-	job.logsToFree = append(job.logsToFree, d.st.logsToFree...)
-	d.st.logsToFree = nil
-	job.logRecycle = slices.Clone(d.st.recycleLogs)
+	if len(recycle) > 0 {
+		// Closing cuts the file to what was written: not once it is another log.
+		d.closeLogs(job)
+	}
+	d.mu.Lock()
+	st.recycleClosing = slices.DeleteFunc(st.recycleClosing, func(n uint64) bool { return slices.Contains(recycle, n) })
+	st.recycleLogs = append(st.recycleLogs, recycle...)
+}
+
+// closeLogs closes the logs that job lets go of.
+func (d *DBImpl) closeLogs(job *jobContext) {
+	for _, w := range job.logsToFree {
+		if err := d.closeLog(w); err != nil {
+			logging.Warn(d.infoLog, "[JOB %d] closing WAL %d: %v", job.id, w.GetLogNumber(), err)
+		}
+	}
+	job.logsToFree = nil
 }
 
 func (d *DBImpl) infoLogPrefix() string {
@@ -262,21 +289,14 @@ func (d *DBImpl) purgeObsoleteFiles(job *jobContext) {
 		return cmp.Or(strings.Compare(a.name, b.name), strings.Compare(a.dir, b.dir))
 	})
 	list = slices.Compact(list)
-	for _, w := range job.logsToFree {
-		if err := d.closeLog(w); err != nil {
-			logging.Warn(d.infoLog, "[JOB %d] closing WAL %d: %v", job.id, w.GetLogNumber(), err)
-		}
-	}
+	d.closeLogs(job)
 	d.purgeCandidates(job, list)
 	d.mu.Lock()
 	for _, n := range grabbed {
 		delete(d.st.filesGrabbed, n)
 	}
 	if job.counted {
-		d.st.pendingPurgeJobs--
-		if d.st.pendingPurgeJobs == 0 {
-			d.bgCond.Broadcast()
-		}
+		d.purgeEndedLocked()
 	}
 	d.mu.Unlock()
 	syncpoint.Process("DBImpl::PurgeObsoleteFiles:End")

@@ -498,7 +498,10 @@ func (d *DBImpl) createWAL(number, recycle, preallocate uint64, predecessor wal.
 		return nil, err
 	}
 	f.SetPreallocationBlockSize(int(preallocate))
-	w := wal.NewWriter(file.NewWritableFileWriter(f, name, fo, d.writerParams()), wal.WriterOptions{LogNumber: number,
+	params := d.writerParams()
+	params.PerformDataVerification = d.immutable.ChecksumHandoffFileTypes.Contains(rocksdb.WalFile)
+	params.BufferedDataWithChecksum = params.PerformDataVerification
+	w := wal.NewWriter(file.NewWritableFileWriter(f, name, fo, params), wal.WriterOptions{LogNumber: number,
 		RecycleLogFiles: d.immutable.RecycleLogFileNum > 0, ManualFlush: d.immutable.ManualWALFlush,
 		Compression: d.immutable.WALCompression, TrackAndVerifyWALs: d.immutable.TrackAndVerifyWALs})
 	if err = w.AddCompressionTypeRecord(&rocksdb.IOOptions{}); err == nil {
@@ -529,7 +532,7 @@ func (d *DBImpl) installLogLocked(l *logHandle) error {
 	number := l.writer.GetLogNumber()
 	d.logNumber.Store(number)
 	d.logEmpty = true
-	d.walDirSynced = false
+	d.walMu.dirSynced = false
 	d.currentLog = l.writer
 	d.walMu.logs = append(d.walMu.logs, logWriter{number: number, writer: l.writer})
 	d.st.aliveLogs = append(d.st.aliveLogs, logFile{number: number})

@@ -456,27 +456,33 @@ func (d *DBImpl) appendToLog(record []byte, lastSeq rocksdb.SequenceNumber, pri 
 	return l.GetLogNumber(), err
 }
 
-// syncLogs syncs all logs that preprocessWrite marked.
+// syncLogs syncs all logs that preprocessWrite marked. One that is closed was
+// synced before that; only the MANIFEST may not know.
 func (d *DBImpl) syncLogs() error {
 	watch := stopwatch.NewStopWatch(d.clock, d.stats, rocksdb.HistWALFileSyncMicros)
 	defer watch.Stop()
 	d.walMu.Lock()
-	logs := d.walMu.logs
+	logs, needDirSync := d.walMu.logs, !d.walMu.dirSynced
 	d.walMu.Unlock()
 	for i := range logs {
-		if err := logs[i].writer.File().Sync(&d.walIOOptions, d.immutable.UseFsync); err != nil {
-			return err
-		}
-	}
-	if !d.walDirSynced {
-		if dir := d.dirs.WalDir(); dir != nil {
-			if err := dir.FsyncWithDirOptions(&rocksdb.IOOptions{}, rocksdb.DirFsyncOptions{Reason: rocksdb.DirFsyncNewFileSynced}); err != nil {
+		if f := logs[i].writer.File(); !f.IsClosed() {
+			if err := f.Sync(&d.walIOOptions, d.immutable.UseFsync); err != nil {
 				return err
 			}
 		}
-		d.walDirSynced = true
+	}
+	if needDirSync {
+		return d.syncWALDir()
 	}
 	return nil
+}
+
+func (d *DBImpl) syncWALDir() error {
+	dir := d.dirs.WalDir()
+	if dir == nil {
+		return nil
+	}
+	return dir.FsyncWithDirOptions(&rocksdb.IOOptions{}, rocksdb.DirFsyncOptions{Reason: rocksdb.DirFsyncNewFileSynced})
 }
 
 // finishSync ends the marking of logs as being synced.
@@ -490,40 +496,49 @@ func (d *DBImpl) finishSync(err error) error {
 	return err
 }
 
-// markLogsSyncedLocked says that logs up to upTo are durable; logs no longer
-// written to are closed.
+// markLogsSyncedLocked says that logs up to upTo are durable as far as their
+// preSyncSize, and tells the MANIFEST so of those no longer written to. Of these
+// the ones with nothing beyond are let go.
 func (d *DBImpl) markLogsSyncedLocked(upTo uint64, syncedDir bool) error {
 	d.walMu.Lock()
 	defer d.walMu.Unlock()
-	kept := d.walMu.logs[:0:0]
-	var edit *version.VersionEdit
-	if d.immutable.TrackAndVerifyWALsInManifest {
-		edit = &version.VersionEdit{}
+	if syncedDir && upTo == d.logNumber.Load() {
+		d.walMu.dirSynced = true
 	}
-	for _, l := range d.walMu.logs {
+	kept := d.walMu.logs[:0:0]
+	var edit version.VersionEdit
+	last := len(d.walMu.logs) - 1
+	for i, l := range d.walMu.logs {
 		if l.number > upTo {
 			kept = append(kept, l)
 			continue
 		}
 		l.gettingSynced = false
-		if l.number < d.logNumber.Load() {
-			if edit != nil {
-				edit.AddWal(l.number, version.NewWalMetadata(l.writer.File().GetFlushedSize()))
-			}
-			d.st.logsToFree = append(d.st.logsToFree, l.writer)
+		if i == last {
+			kept = append(kept, l)
 			continue
 		}
-		kept = append(kept, l)
+		if d.immutable.TrackAndVerifyWALsInManifest && l.preSyncSize > 0 {
+			edit.AddWal(l.number, version.NewWalMetadata(l.preSyncSize))
+		}
+		if f := l.writer.File(); f.IsClosed() || l.preSyncSize == f.GetFlushedSize() {
+			d.st.logsToFree = append(d.st.logsToFree, l.writer)
+		} else {
+			kept = append(kept, l)
+		}
 	}
 	d.walMu.logs = kept
 	d.walMu.cond.Broadcast()
-	if edit != nil && edit.IsWalAddition() {
-		d.walMu.Unlock()
-		err := d.versions.LogAndApply(&db.LogAndApplyRequest{CFD: d.families.GetDefault(), Edits: []*version.VersionEdit{edit}, Mutex: &d.mu, DBDirectory: d.dirs.DBDir()})
-		d.walMu.Lock()
-		return err
+	if !edit.IsWalAddition() {
+		return nil
 	}
-	return nil
+	d.walMu.Unlock()
+	err := d.versions.LogAndApply(&db.LogAndApplyRequest{CFD: d.families.GetDefault(), Edits: []*version.VersionEdit{&edit}, Mutex: &d.mu, DBDirectory: d.dirs.DBDir()})
+	if rocksdb.IsIOError(err) {
+		d.errorHandler.SetBGError(err, rocksdb.BackgroundErrorReasonManifestWrite)
+	}
+	d.walMu.Lock()
+	return err
 }
 
 func (d *DBImpl) markLogsNotSynced(upTo uint64) {
@@ -537,6 +552,7 @@ func (d *DBImpl) markLogsNotSynced(upTo uint64) {
 	d.walMu.Unlock()
 }
 
+// walWriteStatusCheck stops the database when the log is not what was written.
 func (d *DBImpl) walWriteStatusCheck(err error) {
 	d.mu.Lock()
 	d.errorHandler.SetBGError(err, rocksdb.BackgroundErrorReasonWriteCallback)
@@ -692,7 +708,7 @@ func (d *DBImpl) preprocessWrite(wo *rocksdb.WriteOptions, needLogSync *bool, ct
 		d.walMu.cond.Wait()
 	}
 	for i := range d.walMu.logs {
-		d.walMu.logs[i].gettingSynced = true
+		d.walMu.logs[i].prepareForSync()
 	}
 	d.walMu.Unlock()
 	return nil
