@@ -1,8 +1,8 @@
-// Port of env/fs_posix.cc. Differs: io_uring is not used yet; a file locked
-// under another name (link, relative path) is found as well; a file reopened
-// for direct writes is not opened with O_APPEND, under which Linux ignores the
-// offset that a write names; GetAbsolutePath joins a relative path to the
-// working directory.
+// Port of env/fs_posix.cc. Differs: a file locked under another name (link,
+// relative path) is found as well; a file reopened for direct writes is not
+// opened with O_APPEND, under which Linux ignores the offset that a write
+// names; GetAbsolutePath joins a relative path to the working directory. Poll,
+// AbortIO and SupportedOps are in async_read.go.
 
 package env
 
@@ -26,6 +26,7 @@ type PosixFileSystem struct {
 	rocksdb.FileSystemBase
 	ownerOnly  atomic.Bool
 	blockSizes *logicalBlockSizeCache
+	async      *asyncReads
 
 	// mmapWrites is settled by the first file that is to be written mapped:
 	// only some file systems allocate fast enough.
@@ -33,13 +34,15 @@ type PosixFileSystem struct {
 	mmapOff  bool
 }
 
-var defaultFileSystem = sync.OnceValue(func() *PosixFileSystem {
-	p := &PosixFileSystem{blockSizes: newLogicalBlockSizeCache(logicalBlockSizeOf, func(dir string) (int, error) {
+var defaultFileSystem = sync.OnceValue(newPosixFileSystem)
+
+func newPosixFileSystem() *PosixFileSystem {
+	p := &PosixFileSystem{async: newAsyncReads(), blockSizes: newLogicalBlockSizeCache(logicalBlockSizeOf, func(dir string) (int, error) {
 		return ofDirectory(dir, logicalBlockSizeOf)
 	})}
 	p.Self = p
 	return p
-})
+}
 
 // DefaultFileSystem is the process's PosixFileSystem.
 func DefaultFileSystem() rocksdb.FileSystem { return defaultFileSystem() }
@@ -123,7 +126,7 @@ func (p *PosixFileSystem) NewRandomAccessFile(name string, opts *rocksdb.FileOpt
 		return nil, IOError("While open a file for random read", name, err)
 	}
 	if !opts.UseMmapReads {
-		r := &posixRandomAccessFile{name: name, f: f, directIO: direct, sectorSize: p.sectorSize(direct, name, f)}
+		r := &posixRandomAccessFile{name: name, f: f, directIO: direct, sectorSize: p.sectorSize(direct, name, f), async: p.async}
 		r.Self = r
 		return r, nil
 	}
@@ -527,6 +530,3 @@ func (p *PosixFileSystem) OptimizeForCompactionTableRead(opts *rocksdb.FileOptio
 	}
 	return o
 }
-
-// SupportedOps is Prefetch alone.
-func (p *PosixFileSystem) SupportedOps() int64 { return 1 << rocksdb.FSPrefetch }

@@ -1,6 +1,6 @@
-// Port of env/io_posix.{h,cc}. Differs: no io_uring yet, MultiRead and
-// ReadAsync read one after another; a sequential file is not buffered, its
+// Port of env/io_posix.{h,cc}. Differs: a sequential file is not buffered, its
 // readers bring large buffers; a mapping is trimmed with the other files.
+// MultiRead is in io_posix_multi_read.go, ReadAsync in async_read.go.
 
 package env
 
@@ -11,6 +11,8 @@ import (
 	"math"
 	"os"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -181,23 +183,37 @@ func (s *posixSequentialFile) UseDirectIO() bool               { return s.direct
 func (s *posixSequentialFile) GetRequiredBufferAlignment() int { return s.sectorSize }
 func (s *posixSequentialFile) Close() error                    { return s.f.close() }
 
-// posixRandomAccessFile reads by pread.
+// posixRandomAccessFile reads by pread, several requests by async's means.
 type posixRandomAccessFile struct {
 	rocksdb.FSRandomAccessFileBase
 	name       string
 	f          sysFile
 	directIO   bool
 	sectorSize int
+
+	async *asyncReads
+	// reading counts the goroutines of ReadAsync, which Close waits for: the
+	// number of a closed descriptor may soon be another file's.
+	reading sync.WaitGroup
+	closed  atomic.Bool
+}
+
+// alignment is that of direct I/O, 0 without.
+func (r *posixRandomAccessFile) alignment() int {
+	if r.directIO {
+		return r.sectorSize
+	}
+	return 0
+}
+
+func (r *posixRandomAccessFile) preadError(offset uint64, n int, err error) error {
+	return IOError(fmt.Sprintf("While pread offset %d len %d", offset, n), r.name, err)
 }
 
 func (r *posixRandomAccessFile) Read(offset uint64, n int, _ *rocksdb.IOOptions, scratch []byte) ([]byte, error) {
-	align := 0
-	if r.directIO {
-		align = r.sectorSize
-	}
-	done, err := preadUpTo(r.f, scratch[:n], offset, align)
+	done, err := preadUpTo(r.f, scratch[:n], offset, r.alignment())
 	if err != nil {
-		return nil, IOError(fmt.Sprintf("While pread offset %d len %d", offset, n), r.name, err)
+		return nil, r.preadError(offset, n, err)
 	}
 	return scratch[:done], nil
 }
@@ -237,7 +253,12 @@ func (r *posixRandomAccessFile) GetFileSize() (uint64, error) {
 
 func (r *posixRandomAccessFile) UseDirectIO() bool               { return r.directIO }
 func (r *posixRandomAccessFile) GetRequiredBufferAlignment() int { return r.sectorSize }
-func (r *posixRandomAccessFile) Close() error                    { return r.f.close() }
+
+func (r *posixRandomAccessFile) Close() error {
+	r.closed.Store(true)
+	r.reading.Wait()
+	return r.f.close()
+}
 
 // posixMmapReadableFile hands out slices of a mapping of the whole file. They
 // are valid until Close.
