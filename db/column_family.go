@@ -84,6 +84,8 @@ func (s *SuperVersion) Release() {
 func (s *SuperVersion) CleanupLocked(free *[]*memtable.MemTable) {
 	s.Imm.Unref(free)
 	if m := s.Mem.Unref(); m != nil {
+		// It was flushed meanwhile, and the list counts what readers hold.
+		s.CFD.imm.usage -= int64(m.ApproximateMemoryUsage())
 		*free = append(*free, m)
 	}
 	s.Current.Unref()
