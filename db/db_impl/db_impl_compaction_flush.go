@@ -183,14 +183,14 @@ func (d *DBImpl) backgroundFlushLocked(job *jobContext, log *logging.LogBuffer) 
 	for len(d.st.flushQueue) > 0 {
 		r := d.popFlushLocked()
 		worked := false
-		for cfd, maxID := range r.families {
+		for cfd := range r.families {
 			if cfd.IsDropped() || !cfd.Imm().IsFlushPending() {
 				cfd.UnrefLocked(&job.memtablesToFree)
 				continue
 			}
 			worked = true
 			logging.Debug(d.infoLog, "Calling FlushMemTableToOutputFile with column family [%s], flush slots available %d", cfd.GetName(), d.backgroundJobLimits().flushes)
-			if err := d.flushMemTableToOutputFileLocked(cfd, maxID, r.reason, job, log); err != nil && result == nil {
+			if err := d.flushMemTableToOutputFileLocked(cfd, r.reason, job, log); err != nil && result == nil {
 				result = err
 			}
 			cfd.UnrefLocked(&job.memtablesToFree)
@@ -202,13 +202,17 @@ func (d *DBImpl) backgroundFlushLocked(job *jobContext, log *logging.LogBuffer) 
 	return result
 }
 
-// flushMemTableToOutputFileLocked flushes one family.
-func (d *DBImpl) flushMemTableToOutputFileLocked(cfd *db.ColumnFamilyData, maxID uint64, reason rocksdb.FlushReason, job *jobContext, log *logging.LogBuffer) error {
+// flushMemTableToOutputFileLocked flushes one family: all memtables that wait
+// now, since those that came after the request had no request of their own.
+func (d *DBImpl) flushMemTableToOutputFileLocked(cfd *db.ColumnFamilyData, reason rocksdb.FlushReason, job *jobContext, log *logging.LogBuffer) error {
 	// With several families, a WAL that the flushed memtable no longer needs may
 	// hold other families' data that is not synced: sync before, so that a crash
 	// cannot leave families at different points.
 	needSync := !d.readOnly && d.families.NumberOfColumnFamilies() > 1
+	maxID := ^uint64(0)
 	if needSync {
+		// The mutex is released: what comes meanwhile is in logs not synced here.
+		maxID = cfd.Imm().GetLatestMemTableID(false)
 		if err := d.syncClosedLogsLocked(); err != nil {
 			cfd.Imm().FlushRequested()
 			d.errorHandler.SetBGError(err, rocksdb.BackgroundErrorReasonFlush)
