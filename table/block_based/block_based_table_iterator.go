@@ -5,9 +5,12 @@
 package blockbased
 
 import (
+	"sync"
+
 	"github.com/rocksdb-go/rocksdb/db/dbformat"
 	"github.com/rocksdb-go/rocksdb/file"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
+	"github.com/rocksdb-go/rocksdb/internal/invariants"
 	"github.com/rocksdb-go/rocksdb/monitoring"
 	"github.com/rocksdb-go/rocksdb/table"
 	"github.com/rocksdb-go/rocksdb/table/block_based/block"
@@ -86,11 +89,10 @@ func (it *BlockBasedTableIterator) countUseful() {
 // NewIterator implements table.TableReader.
 func (t *BlockBasedTable) NewIterator(ro *rocksdb.ReadOptions, prefixExtractor rocksdb.SliceTransform, skipFilters bool,
 	caller rocksdb.TableReaderCaller, compactionReadaheadSize uint64, allowUnpreparedValue bool) internaliter.InternalIterator {
-	it := &BlockBasedTableIterator{
-		t: t, ro: ro, icmp: t.icmp, prefixExtractor: prefixExtractor, allowUnprepared: allowUnpreparedValue,
-		upper: ro.IterateUpperBound, prevBlockOffset: noOffset,
-		lastLevel: t.level == t.ioptions.NumLevels-1,
-	}
+	it := tableIterators.Get().(*BlockBasedTableIterator)
+	it.t, it.ro, it.icmp, it.prefixExtractor, it.allowUnprepared = t, ro, t.icmp, prefixExtractor, allowUnpreparedValue
+	it.upper, it.prevBlockOffset = ro.IterateUpperBound, noOffset
+	it.lastLevel = t.level == t.ioptions.NumLevels-1
 	it.needUpperBoundOK = ro.AutoPrefixMode || t.prefixExtractorChanged(prefixExtractor)
 	it.checkFilter = !skipFilters && t.filter != nil && prefixExtractor != nil &&
 		(!ro.TotalOrderSeek || ro.AutoPrefixMode || ro.PrefixSameAsStart)
@@ -105,12 +107,30 @@ func (t *BlockBasedTable) NewIterator(ro *rocksdb.ReadOptions, prefixExtractor r
 // read ahead.
 func (it *BlockBasedTableIterator) Prepare(opts any) { it.index.Prepare(opts) }
 
+// tableIterators are closed iterators; a database iterator makes one for each
+// table of level 0 and each level.
+var tableIterators = sync.Pool{New: func() any { return new(BlockBasedTableIterator) }}
+
+// recycle forgets everything but buffers. A closed iterator must not be used
+// any more; with invariants that panics, as it has no table.
+func (it *BlockBasedTableIterator) recycle() {
+	it.data.Recycle()
+	it.indexScratch.block.Recycle()
+	data, scratch := it.data, it.indexScratch.block
+	*it = BlockBasedTableIterator{data: data}
+	it.indexScratch.block = scratch
+	if !invariants.Enabled {
+		tableIterators.Put(it)
+	}
+}
+
 // Close gives the blocks back.
 func (it *BlockBasedTableIterator) Close() error {
 	err := it.Status()
 	it.resetDataIter()
 	_ = it.index.Close() // its status is in err
 	it.prefetcher.close()
+	it.recycle()
 	return err
 }
 

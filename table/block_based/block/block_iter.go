@@ -117,6 +117,12 @@ func (it *blockIter) Close() error {
 	return err
 }
 
+// Recycle forgets everything but buffers.
+func (it *blockIter) Recycle() {
+	it.releaseEntry()
+	*it = blockIter{rawBuf: it.rawBuf[:0], keyBuf: it.keyBuf[:0]}
+}
+
 // Valid tells whether the iterator stands on an entry.
 func (it *blockIter) Valid() bool { return it.current < it.keysEnd }
 
