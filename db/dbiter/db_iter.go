@@ -1,22 +1,22 @@
 // Port of db/db_iter.{h,cc}. Differs: several versions of a key
-// (iter_start_ts), wide columns beyond the default one and multi-scan are not
-// there yet; conversion of tombstone runs into range tombstones neither.
+// (iter_start_ts) are not there yet; conversion of tombstone runs into range
+// tombstones neither.
 
 package dbiter
 
 import (
 	"bytes"
-	"github.com/rocksdb-go/rocksdb/db/seqnotime"
-	"github.com/rocksdb-go/rocksdb/db/wide"
-	"github.com/rocksdb-go/rocksdb/util/stopwatch"
 	"math"
 	"time"
 
 	"github.com/rocksdb-go/rocksdb/db/dbformat"
+	"github.com/rocksdb-go/rocksdb/db/seqnotime"
+	"github.com/rocksdb-go/rocksdb/db/wide"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
 	"github.com/rocksdb-go/rocksdb/monitoring"
 	"github.com/rocksdb-go/rocksdb/table/internaliter"
 	"github.com/rocksdb-go/rocksdb/test_util/syncpoint"
+	"github.com/rocksdb-go/rocksdb/util/stopwatch"
 )
 
 // Resolver finds values that are not stored in place.
@@ -107,6 +107,7 @@ type DBIter struct {
 	pinned       internaliter.PinnedIteratorsManager
 	local        localStatistics
 	scan         scanState
+	wide         wideState
 
 	numInternalSkipped uint64
 	dir                direction
@@ -401,6 +402,7 @@ func (d *DBIter) releaseTempPinned() {
 
 func (d *DBIter) resetValue() {
 	d.value = nil
+	d.wide.clear()
 	d.unprepared = false
 	if d.blob.IsPinned() {
 		d.blob.Release()
@@ -475,6 +477,7 @@ func (d *DBIter) setInPlaceValue(t dbformat.ValueType, raw []byte) bool {
 		if err != nil {
 			return d.fail(err)
 		}
+		d.wide.entity = raw
 		if isBlob {
 			return d.setInPlaceValue(dbformat.TypeBlobIndex, v)
 		}
@@ -902,8 +905,12 @@ func (d *DBIter) mergeWithBase(t dbformat.ValueType, raw []byte) bool {
 		return d.fail(rocksdb.InvalidArgument("merge_operator_ must be set."))
 	}
 	var base []byte
+	d.wide.clear()
 	if !isDeletion(t) {
 		if !d.setInPlaceValue(t, raw) {
+			return false
+		}
+		if t == dbformat.TypeWideColumnEntity && !d.keepEntity(raw) {
 			return false
 		}
 		if base = d.value; base == nil {

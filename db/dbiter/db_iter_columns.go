@@ -1,0 +1,101 @@
+// Port of db/db_iter.{h,cc} (wide columns). Differs: columns are parsed when
+// they are asked for, so that who reads values alone does not pay for them.
+
+package dbiter
+
+import (
+	"github.com/rocksdb-go/rocksdb/db/blob/blobformat"
+	"github.com/rocksdb-go/rocksdb/db/wide"
+	"github.com/rocksdb-go/rocksdb/include/rocksdb"
+)
+
+// wideState is what Columns needs of the present entry.
+type wideState struct {
+	entity  []byte // as stored; nil: a plain value
+	merged  bool   // the default column is the merge's result instead
+	ready   bool   // columns are those of the present entry
+	columns rocksdb.WideColumns
+	buf     []byte // of entity where it does not outlive the inner iterator's step
+	blobBuf []byte
+}
+
+func (w *wideState) clear() { w.entity, w.merged, w.ready = nil, false, false }
+
+// blobFetcher gives the resolver the form that package wide wants.
+type blobFetcher struct{ d *DBIter }
+
+func (f blobFetcher) FetchBlob(userKey []byte, index *blobformat.BlobIndex, value *rocksdb.PinnableSlice) (uint64, error) {
+	if f.d.resolver == nil {
+		return 0, rocksdb.Corruption("Encountered unexpected blob index.")
+	}
+	err := f.d.resolver.GetBlob(&f.d.ro, userKey, index.EncodeTo(nil), value)
+	return uint64(value.Size()), err
+}
+
+// keepEntity holds a merge's base, which goes when the inner iterator moves.
+func (d *DBIter) keepEntity(entity []byte) bool {
+	resolved, err := wide.ResolveEntityForMerge(entity, d.savedKey.GetUserKey(), blobFetcher{d})
+	if err != nil {
+		return d.fail(err)
+	}
+	d.wide.buf = append(d.wide.buf[:0], resolved...)
+	d.wide.entity, d.wide.merged = d.wide.buf, true
+	return true
+}
+
+// Columns gives the present entry's columns in order: of a plain value it is
+// the default one alone. They are valid until d moves. An entity that is
+// damaged makes d invalid.
+func (d *DBIter) Columns() rocksdb.WideColumns {
+	if !d.valid || d.unprepared && !d.PrepareValue() {
+		return nil
+	}
+	w := &d.wide
+	if w.ready {
+		return w.columns
+	}
+	w.columns = w.columns[:0]
+	if w.entity == nil {
+		w.columns = append(w.columns, rocksdb.WideColumn{Name: emptyName, Value: d.value})
+		w.ready = true
+		return w.columns
+	}
+	if err := d.parseColumns(); err != nil {
+		d.fail(err)
+		return nil
+	}
+	w.ready = true
+	return w.columns
+}
+
+var emptyName = []byte{}
+
+func (d *DBIter) parseColumns() (err error) {
+	w := &d.wide
+	entity := w.entity
+	hasBlobs, err := wide.HasBlobColumns(entity)
+	if err != nil {
+		return err
+	}
+	if hasBlobs {
+		w.blobBuf, _, _, _, err = wide.ResolveEntityBlobColumns(w.blobBuf[:0], entity, d.savedKey.GetUserKey(), blobFetcher{d})
+		if err != nil {
+			return err
+		}
+		entity = w.blobBuf
+	}
+	if !w.merged {
+		w.columns, err = wide.DeserializeSimple(w.columns, entity)
+		return err
+	}
+	// The default column, whose name sorts first, is put in where it is not.
+	w.columns = append(w.columns, rocksdb.WideColumn{Name: emptyName})
+	if w.columns, err = wide.DeserializeSimple(w.columns, entity); err != nil {
+		return err
+	}
+	if len(w.columns) > 1 && len(w.columns[1].Name) == 0 {
+		w.columns = append(w.columns[:0], w.columns[1:]...)
+	}
+	w.columns[0].Value = d.value
+	return nil
+}
