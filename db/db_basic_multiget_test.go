@@ -643,6 +643,52 @@ func TestMultiGetPrefixExtractorTest_Batched(t *testing.T) {
 	}
 }
 
+func TestDBMultiGetRowCacheTest_MultiGetBatched(t *testing.T) {
+	for _, snapshots := range []bool{true, false} {
+		x := newDBTest(t)
+		x.config = configRowCache
+		o := x.currentOptions()
+		o.Statistics = rocksdb.NewStatistics()
+		x.destroyAndReopen(o)
+		x.createAndReopenWithCF([]string{"pikachu"}, o)
+		for i := 1; i <= 4; i++ {
+			x.mustPut(1, fmt.Sprintf("k%d", i), fmt.Sprintf("v%d", i))
+		}
+		x.flush(1)
+		x.mustPut(1, "k5", "v5")
+		s1 := x.db.GetSnapshot()
+		x.mustDelete(1, "k4")
+		x.flush(1)
+		s2 := x.db.GetSnapshot()
+
+		ro, perf := perfReadOptions()
+		if snapshots {
+			ro.Snapshot = s2
+		}
+		values, errs := x.multiGetRaw(1, ro, "no_key", "k5", "k4", "k3", "k1")
+		x.wantMulti(values, errs, "NOT_FOUND", "v5", "NOT_FOUND", "v3", "v1")
+		if perf.MultigetReadBytes != 6 {
+			t.Fatal(perf.MultigetReadBytes)
+		}
+		// What both calls ask for is in the cache by now.
+		ro, perf = perfReadOptions()
+		values, errs = x.multiGetRaw(1, ro, "no_key", "k5", "k3", "k2")
+		x.wantMulti(values, errs, "NOT_FOUND", "v5", "v3", "v2")
+		if perf.MultigetReadBytes != 6 {
+			t.Fatal(perf.MultigetReadBytes)
+		}
+		hits := uint64(2)
+		if snapshots { // only tables older than the snapshot gave cached rows
+			hits = 1
+		}
+		if got := o.Statistics.GetTickerCount(rocksdb.RowCacheHit); got != hits {
+			t.Fatal(got, hits)
+		}
+		x.must(x.db.ReleaseSnapshot(s1))
+		x.must(x.db.ReleaseSnapshot(s2))
+	}
+}
+
 func TestDBBasicTest_MultiGetIOBufferOverrun(t *testing.T) {
 	x := newDBTest(t)
 	o := x.currentOptions()

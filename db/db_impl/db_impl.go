@@ -12,6 +12,7 @@ import (
 	"github.com/rocksdb-go/rocksdb/db"
 	"github.com/rocksdb-go/rocksdb/db/memtable"
 	"github.com/rocksdb-go/rocksdb/db/snapshot"
+	"github.com/rocksdb-go/rocksdb/db/version"
 	"github.com/rocksdb-go/rocksdb/db/wal"
 	"github.com/rocksdb-go/rocksdb/db/writethread"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
@@ -525,6 +526,9 @@ func (d *DBImpl) closeImpl() error {
 		job.clean()
 	}
 	d.mu.Lock()
+	if err := d.maybeWriteWALMarkersOnCloseLocked(); err != nil {
+		logging.Warn(d.infoLog, "optimize_manifest_for_recovery close-time write failed: %v", err)
+	}
 	for _, w := range d.st.logsToFree {
 		keep(d.closeLog(w))
 	}
@@ -561,6 +565,71 @@ func (d *DBImpl) closeImpl() error {
 		result = rocksdb.Incomplete(result.Error())
 	}
 	return result
+}
+
+// maybeWriteWALMarkersOnCloseLocked writes to the MANIFEST what the next recovery
+// would find and write: that families without unflushed data need no log.
+func (d *DBImpl) maybeWriteWALMarkersOnCloseLocked() error {
+	number := d.logNumber.Load()
+	if !d.mutableDBOptions.Load().OptimizeManifestForRecovery || !d.st.opened || d.readOnly || d.versions == nil || number == 0 {
+		return nil
+	}
+	syncpoint.Process("DBImpl::CloseHelper:WriteWalMarkersOnCloseEntered")
+	syncpoint.ProcessArg("DBImpl::CloseHelper:CapturedMaxWal", &number)
+	number++ // of the first log that is needed
+	var groups []db.EditsForFamily
+	global := &version.VersionEdit{}
+	haveGlobal, reserved, allEmpty := false, false, true
+	for _, cfd := range d.families.All() {
+		if cfd.IsDropped() {
+			continue
+		}
+		if !cfd.IsEmpty() {
+			allEmpty = false // its log is still needed
+			continue
+		}
+		if number <= cfd.GetLogNumber() {
+			continue
+		}
+		if !reserved {
+			// File numbers in use have to lie above the families' logs.
+			if next := d.versions.CurrentNextFileNumber(); next <= number {
+				d.versions.FetchAddFileNumber(number + 1 - next)
+				global.SetNextFile(d.versions.CurrentNextFileNumber())
+				haveGlobal = true
+			}
+			reserved = true
+		}
+		e := &version.VersionEdit{}
+		e.SetLogNumber(number)
+		e.SetColumnFamily(cfd.GetID())
+		groups = append(groups, db.EditsForFamily{CFD: cfd, Edits: []*version.VersionEdit{e}})
+	}
+	if allEmpty && !d.immutable.Allow2PC {
+		if number > d.versions.MinLogNumberToKeep() {
+			global.SetMinLogNumberToKeep(number)
+			haveGlobal = true
+		}
+		if d.immutable.TrackAndVerifyWALsInManifest && number > d.versions.GetWalSet().GetMinWalNumberToKeep() {
+			global.DeleteWalsBefore(number)
+			haveGlobal = true
+		}
+	}
+	if haveGlobal {
+		groups = addEdit(groups, d.families.GetDefault(), global)
+	}
+	return d.versions.LogAndApplyEach(groups, &d.mu, d.dirs.DBDir())
+}
+
+// addEdit adds an edit to a family's ones.
+func addEdit(groups []db.EditsForFamily, cfd *db.ColumnFamilyData, e *version.VersionEdit) []db.EditsForFamily {
+	for i := range groups {
+		if groups[i].CFD == cfd {
+			groups[i].Edits = append(groups[i].Edits, e)
+			return groups
+		}
+	}
+	return append(groups, db.EditsForFamily{CFD: cfd, Edits: []*version.VersionEdit{e}})
 }
 
 func (d *DBImpl) closeLog(w *wal.Writer) error {

@@ -1,5 +1,5 @@
 // Port of db/db_impl/db_impl_open.cc (Open). Differs: periodic tasks, the
-// statistics family and best-efforts recovery come later.
+// statistics family come later.
 
 package dbimpl
 
@@ -134,8 +134,6 @@ func validateDBOptions(o *rocksdb.DBOptions) error {
 		return rocksdb.NotSupported("unordered_write is not built yet")
 	case o.AtomicFlush:
 		return rocksdb.NotSupported("atomic_flush is not built yet")
-	case o.BestEffortsRecovery:
-		return rocksdb.NotSupported("best_efforts_recovery is not built yet")
 	case o.PersistStatsToDisk:
 		return rocksdb.NotSupported("persist_stats_to_disk is not built yet")
 	case o.OpenFilesAsync:

@@ -5,6 +5,7 @@
 package dbimpl
 
 import (
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -20,6 +21,7 @@ import (
 	"github.com/rocksdb-go/rocksdb/logging"
 	"github.com/rocksdb-go/rocksdb/table"
 	"github.com/rocksdb-go/rocksdb/table/internaliter"
+	"github.com/rocksdb-go/rocksdb/test_util/syncpoint"
 )
 
 func sortUint64(s []uint64) { slices.Sort(s) }
@@ -34,12 +36,29 @@ type recoverOptions struct {
 // recoverLocked brings the database back from MANIFEST and WALs. corrupted
 // tells that a damaged WAL ended the replay, and recoveredSeq the next number.
 func (d *DBImpl) recoverLocked(families []rocksdb.ColumnFamilyDescriptor, ro recoverOptions, ctx *recoveryContext) (recoveredSeq rocksdb.SequenceNumber, corrupted bool, err error) {
-	if !ro.readOnly {
-		if err := d.lockAndCheckExistence(ctx); err != nil {
+	var names []string // in the database's directory
+	if ro.readOnly || d.immutable.BestEffortsRecovery {
+		if names, err = d.fs.GetChildren(d.dbName, &rocksdb.IOOptions{DoNotRecurse: true}); err != nil {
+			if rocksdb.IsNotFound(err) || rocksdb.IsPathNotFound(err) {
+				err = rocksdb.InvalidArgument(d.dbName, "does not exist (open for read only)").Wrap(err)
+			}
 			return 0, false, err
 		}
 	}
-	id, err := d.versions.Recover(families, ro.readOnly, nil)
+	if !ro.readOnly {
+		if err := d.lockAndCheckExistence(names, ctx); err != nil {
+			return 0, false, err
+		}
+	}
+	var id string
+	if d.immutable.BestEffortsRecovery {
+		if ctx.isNewDB {
+			names = append(names, filepath.Base(filename.DescriptorFileName(d.dbName, 1)))
+		}
+		id, _, err = d.versions.TryRecover(families, ro.readOnly, names)
+	} else {
+		id, err = d.versions.Recover(families, ro.readOnly, nil)
+	}
 	if err != nil {
 		return 0, false, err
 	}
@@ -55,16 +74,56 @@ func (d *DBImpl) recoverLocked(families []rocksdb.ColumnFamilyDescriptor, ro rec
 	}
 	logging.Info(d.infoLog, "DB ID: %s\n", d.dbID)
 	if !ro.readOnly {
-		if err := d.maybeUpdateNextFileNumber(); err != nil {
+		if err := d.maybeUpdateNextFileNumber(ctx); err != nil {
 			return 0, false, err
 		}
 	}
 	d.updateMaxInMemoryStateLocked()
 	d.defaultHandle = db.NewColumnFamilyHandle(d.families.GetDefault(), d)
-	return d.recoverWALsLocked(ro, ctx)
+	if recoveredSeq, corrupted, err = d.recoverWALsLocked(ro, ctx); err == nil && ro.readOnly {
+		err = d.findOptionsFile(names)
+	}
+	return recoveredSeq, corrupted, err
 }
 
-func (d *DBImpl) lockAndCheckExistence(ctx *recoveryContext) error {
+// findOptionsFile notes the newest of names that is an OPTIONS file; an opening
+// that writes makes one of its own.
+func (d *DBImpl) findOptionsFile(names []string) error {
+	var number, size uint64
+	for _, n := range names {
+		if f, ok := filename.ParseFileName(n, ""); ok && f.Type == rocksdb.OptionsFile {
+			number = max(number, f.Number)
+		}
+	}
+	var err error
+	if number > 0 {
+		size, err = d.fs.GetFileSize(filename.OptionsFileName(d.dbName, number), &rocksdb.IOOptions{})
+	}
+	d.versions.SetOptionsFile(number, size)
+	return err
+}
+
+// findManifest gives the path of some MANIFEST among names that is not empty:
+// best-efforts recovery goes by that instead of CURRENT.
+func (d *DBImpl) findManifest(names []string) (path string, err error) {
+	for _, n := range names {
+		if f, ok := filename.ParseFileName(n, ""); ok && f.Type == rocksdb.DescriptorFile {
+			path = filename.DescriptorFileName(d.dbName, f.Number)
+			size, err := d.fs.GetFileSize(path, &rocksdb.IOOptions{})
+			if err != nil {
+				return path, err
+			}
+			if size > 0 {
+				return path, nil
+			}
+		}
+	}
+	return path, rocksdb.ErrNotFound
+}
+
+// lockAndCheckExistence makes the database if there is none. names are in its
+// directory, as far as best-efforts recovery needs them.
+func (d *DBImpl) lockAndCheckExistence(names []string, ctx *recoveryContext) error {
 	if err := d.dirs.Set(d.fs, d.dbName, d.immutable.WALDir, d.immutable.DBPaths); err != nil {
 		return err
 	}
@@ -74,7 +133,12 @@ func (d *DBImpl) lockAndCheckExistence(ctx *recoveryContext) error {
 	}
 	d.dbLock = lock
 	current := filename.CurrentFileName(d.dbName)
-	err = d.fs.FileExists(current, &rocksdb.IOOptions{})
+	present := current
+	if d.immutable.BestEffortsRecovery {
+		present, err = d.findManifest(names)
+	} else {
+		err = d.fs.FileExists(current, &rocksdb.IOOptions{})
+	}
 	switch {
 	case err == nil:
 		if d.immutable.ErrorIfExists {
@@ -84,8 +148,10 @@ func (d *DBImpl) lockAndCheckExistence(ctx *recoveryContext) error {
 		if !d.immutable.CreateIfMissing {
 			return rocksdb.InvalidArgument(current, "does not exist (create_if_missing is false)")
 		}
-		if err := d.refuseOrphans(); err != nil {
-			return err
+		if !d.immutable.BestEffortsRecovery {
+			if err := d.refuseOrphans(); err != nil {
+				return err
+			}
 		}
 		ctx.isNewDB = true
 		return d.newDB()
@@ -94,7 +160,7 @@ func (d *DBImpl) lockAndCheckExistence(ctx *recoveryContext) error {
 	}
 	// Direct reads that the file system cannot do fail here, by name.
 	if d.fileOptions.UseDirectReads {
-		f, err := d.fs.NewRandomAccessFile(current, &d.fileOptions)
+		f, err := d.fs.NewRandomAccessFile(present, &d.fileOptions)
 		if err != nil {
 			return rocksdb.InvalidArgument("Direct I/O is not supported by the specified DB.").Wrap(err)
 		}
@@ -176,6 +242,8 @@ func (d *DBImpl) setUpDBID(readOnly bool, ctx *recoveryContext) error {
 			e.SetColumnFamily(0)
 			ctx.add(d.families.GetDefault(), e)
 		}
+	} else if d.optimizeManifestForRecovery() {
+		syncpoint.Process("DBImpl::Recovery:SkippedNoopEdit:SetupDBId")
 	}
 	d.versions.SetDBID(d.dbID)
 	if readOnly || !d.immutable.WriteIdentityFile || fromFile == d.dbID {
@@ -184,10 +252,18 @@ func (d *DBImpl) setUpDBID(readOnly bool, ctx *recoveryContext) error {
 	return file.SetIdentityFile(&defaultWriteOptions, d.env, d.dbName, d.immutable.MetadataWriteTemperature, d.dbID)
 }
 
+// optimizeManifestForRecovery says that recovery writes no edits that change
+// nothing. Best-efforts recovery needs some edit: it makes the new MANIFEST.
+func (d *DBImpl) optimizeManifestForRecovery() bool {
+	return d.mutableDBOptions.Load().OptimizeManifestForRecovery && !d.immutable.BestEffortsRecovery
+}
+
 // maybeUpdateNextFileNumber passes over numbers of files in the directories, so
 // that a file left by a crash is never written over.
-func (d *DBImpl) maybeUpdateNextFileNumber() error {
-	var largest uint64
+func (d *DBImpl) maybeUpdateNextFileNumber(ctx *recoveryContext) error {
+	next := d.versions.CurrentNextFileNumber()
+	largest := next
+	beyond := false
 	for _, dir := range d.allDBPaths() {
 		names, err := d.fs.GetChildren(dir, &rocksdb.IOOptions{DoNotRecurse: true})
 		if err != nil {
@@ -197,15 +273,21 @@ func (d *DBImpl) maybeUpdateNextFileNumber() error {
 			return err
 		}
 		for _, n := range names {
-			f, ok := filename.ParseFileName(n, "")
-			if ok && (f.Type == rocksdb.TableFile || f.Type == rocksdb.BlobFile) {
+			if f, ok := filename.ParseFileName(n, ""); ok {
 				largest = max(largest, f.Number)
+				beyond = beyond || f.Number >= next
 			}
 		}
 	}
-	if largest >= d.versions.CurrentNextFileNumber() {
-		d.versions.MarkFileNumberUsed(largest)
+	if d.optimizeManifestForRecovery() && !beyond {
+		syncpoint.Process("DBImpl::Recovery:SkippedNoopEdit:NextFileNumber")
+		return nil
 	}
+	// One number is passed over even without such files, as upstream does.
+	d.versions.MarkFileNumberUsed(largest)
+	e := &version.VersionEdit{}
+	e.SetNextFile(d.versions.CurrentNextFileNumber())
+	ctx.add(d.families.GetDefault(), e)
 	return nil
 }
 
@@ -230,6 +312,10 @@ func (d *DBImpl) listWALs() ([]uint64, error) {
 }
 
 func (d *DBImpl) recoverWALsLocked(ro recoverOptions, ctx *recoveryContext) (recoveredSeq rocksdb.SequenceNumber, corrupted bool, err error) {
+	if d.immutable.BestEffortsRecovery {
+		// Logs may continue a state that is newer than the recovered one.
+		return 0, false, d.checkTrackedWALs("", nil, ro.readOnly, ctx)
+	}
 	numbers, err := d.listWALs()
 	if err != nil {
 		return 0, false, err
@@ -269,6 +355,9 @@ func (d *DBImpl) recoverWALsLocked(ro recoverOptions, ctx *recoveryContext) (rec
 func (d *DBImpl) checkTrackedWALs(dir string, numbers []uint64, readOnly bool, ctx *recoveryContext) error {
 	set := d.versions.GetWalSet()
 	if d.immutable.TrackAndVerifyWALsInManifest {
+		if d.immutable.BestEffortsRecovery {
+			return nil
+		}
 		paths := map[uint64]string{}
 		for _, n := range numbers {
 			paths[n] = filename.LogFileName(dir, n)
@@ -588,16 +677,16 @@ func (r *walRecovery) finish() error {
 			}
 		}
 		d.versions.MarkFileNumberUsed(last + 1)
+		optimize := d.optimizeManifestForRecovery()
 		for _, cfd := range d.families.All() {
+			if optimize && !r.edits[cfd].ShouldEmitPerColumnFamilyRecoveryEdit(cfd.GetLogNumber()) {
+				syncpoint.Process("DBImpl::Recovery:SkippedNoopEdit:PerCF")
+				continue
+			}
 			r.ctx.add(cfd, r.edits[cfd])
 		}
 		if r.flushed || !dataSeen {
-			e := &version.VersionEdit{}
-			if d.immutable.TrackAndVerifyWALsInManifest && last+1 > d.versions.GetWalSet().GetMinWalNumberToKeep() {
-				e.DeleteWalsBefore(last + 1)
-			}
-			e.SetMinLogNumberToKeep(last + 1)
-			r.ctx.add(d.families.GetDefault(), e)
+			r.addWALDeletion(last+1, optimize)
 		}
 	}
 	if dataSeen && !r.flushed {
@@ -608,6 +697,26 @@ func (r *walRecovery) finish() error {
 		_, _ = d.logSizeAndTruncate(last, true)
 	}
 	return nil
+}
+
+// addWALDeletion says that logs before number are of no more use.
+func (r *walRecovery) addWALDeletion(number uint64, optimize bool) {
+	d := r.d
+	e := &version.VersionEdit{}
+	emit := !optimize
+	if d.immutable.TrackAndVerifyWALsInManifest && number > d.versions.GetWalSet().GetMinWalNumberToKeep() {
+		e.DeleteWalsBefore(number)
+		emit = true
+	}
+	if !d.immutable.Allow2PC && (!optimize || number > d.versions.MinLogNumberToKeep()) {
+		e.SetMinLogNumberToKeep(number)
+		emit = true
+	}
+	if !emit {
+		syncpoint.Process("DBImpl::Recovery:SkippedNoopEdit:WalDeletion")
+		return
+	}
+	r.ctx.add(d.families.GetDefault(), e)
 }
 
 func (d *DBImpl) logSizeAndTruncate(number uint64, truncate bool) (uint64, error) {
