@@ -1,6 +1,5 @@
-// Port of db/db_iter.{h,cc}. Differs: several versions of a key
-// (iter_start_ts) are not there yet; conversion of tombstone runs into range
-// tombstones neither.
+// Port of db/db_iter.{h,cc}. Differs: conversion of tombstone runs into range
+// tombstones is not there yet.
 
 package dbiter
 
@@ -120,6 +119,7 @@ type DBIter struct {
 	pinThroughLife     bool
 	expectTotalOrder   bool
 	unprepared         bool // value not loaded yet (AllowUnpreparedValue)
+	versions           bool // all versions are shown (IterStartTS); see db_iter_versions.go
 
 	// Scan-triggered flush.
 	memtable        ActiveMemtable
@@ -155,6 +155,8 @@ func (d *DBIter) Init(c *Config) {
 	d.lowerBound, d.hasLower = bytes.Clone(ro.IterateLowerBound), ro.IterateLowerBound != nil
 	d.upperBound, d.hasUpper = bytes.Clone(ro.IterateUpperBound), ro.IterateUpperBound != nil
 	d.ro.Timestamp = bytes.Clone(ro.Timestamp)
+	d.ro.IterStartTS = bytes.Clone(ro.IterStartTS)
+	d.versions = ro.IterStartTS != nil && d.tsSize > 0
 	d.prefixSameAsStart = c.PrefixExtractor != nil && ro.PrefixSameAsStart
 	d.pinThroughLife = ro.PinData
 	d.expectTotalOrder = c.PrefixExtractor == nil || ro.TotalOrderSeek || ro.AutoPrefixMode
@@ -199,8 +201,17 @@ func (d *DBIter) Sequence() rocksdb.SequenceNumber { return d.sequence }
 // Valid tells whether d stands on an entry.
 func (d *DBIter) Valid() bool { return d.valid }
 
-// Key is the user key without timestamp, valid until d moves.
+// Key is the user key without timestamp, valid until d moves. With IterStartTS
+// it is the internal key, which tells versions and deletions apart.
 func (d *DBIter) Key() []byte {
+	if d.versions {
+		return d.savedKey.GetInternalKey()
+	}
+	return d.userKey()
+}
+
+// userKey is the user key without timestamp.
+func (d *DBIter) userKey() []byte {
 	k := d.savedKey.GetUserKey()
 	return k[:len(k)-d.tsSize]
 }
@@ -352,7 +363,7 @@ func (d *DBIter) isVisible() (visible, newer bool) {
 	newer = !visible
 	if visible && d.tsSize > 0 && d.ro.Timestamp != nil {
 		ts := dbformat.ExtractTimestampFromUserKey(d.ikey.UserKey, d.tsSize)
-		visible = d.cmp.UserComparator().CompareTimestamp(ts, d.ro.Timestamp) <= 0
+		visible = d.cmp.UserComparator().CompareTimestamp(ts, d.ro.Timestamp) <= 0 && !(d.versions && d.beforeStart(ts))
 	}
 	return visible, newer
 }
@@ -385,6 +396,10 @@ func (d *DBIter) setPrefix(key []byte) {
 
 // saveKey holds the user key of the inner iterator's present entry.
 func (d *DBIter) saveKey(userKey []byte) {
+	if d.versions {
+		d.savedKey.SetInternalKey(d.iter.Key(), true)
+		return
+	}
 	d.savedKey.SetUserKey(userKey, !d.pinThroughLife || !d.iter.IsKeyPinned())
 }
 
@@ -615,7 +630,7 @@ func (d *DBIter) SeekToFirst() {
 	d.iter.SeekToFirst()
 	d.finishForwardSeek(nil, false)
 	if d.valid {
-		d.setPrefix(d.Key())
+		d.setPrefix(d.userKey())
 	}
 }
 
@@ -677,7 +692,11 @@ func (d *DBIter) SeekForPrev(target []byte) {
 		b = dbformat.AppendKeyWithMaxTimestamp(b, nil, d.tsSize)
 		b = dbformat.AppendInternalKeyFooter(b, dbformat.MaxSequenceNumber, dbformat.ValueTypeForSeekForPrev)
 	} else {
-		b = dbformat.AppendKeyWithMinTimestamp(b, nil, d.tsSize)
+		if d.versions {
+			b = append(b, d.ro.IterStartTS...)
+		} else {
+			b = dbformat.AppendKeyWithMinTimestamp(b, nil, d.tsSize)
+		}
 		b = dbformat.AppendInternalKeyFooter(b, 0, dbformat.ValueTypeForSeekForPrev)
 	}
 	d.seekBuf = b
@@ -717,7 +736,7 @@ func (d *DBIter) SeekToLast() {
 	monitoring.RecordTick(d.stats, rocksdb.NumberDBSeek, 1)
 	d.countSeek()
 	if d.valid {
-		d.setPrefix(d.Key())
+		d.setPrefix(d.userKey())
 	}
 }
 
@@ -746,7 +765,7 @@ func (d *DBIter) findNextUserEntry(skipping bool) bool {
 		}
 		visible, newer := d.isVisible()
 		switch {
-		case visible && skipping && (!previousZero || d.tsSize > 0) && d.compareUserKey(userKey, d.savedKey.GetUserKey()) <= 0:
+		case visible && skipping && (!previousZero || d.tsSize > 0) && d.compareForSkip(userKey, d.savedKey.GetUserKey()) <= 0:
 			numSkipped++
 			if d.perf != nil {
 				d.perf.InternalKeySkippedCount++
@@ -758,12 +777,19 @@ func (d *DBIter) findNextUserEntry(skipping bool) bool {
 			switch d.ikey.Type {
 			case dbformat.TypeDeletion, dbformat.TypeSingleDeletion, dbformat.TypeDeletionWithTimestamp:
 				d.saveKey(userKey)
+				if d.versions {
+					d.valid = true
+					return true
+				}
 				skipping = true
 				if d.perf != nil {
 					d.perf.InternalDeleteSkippedCount++
 				}
 				d.countHidden(&hidden)
 			case dbformat.TypeMerge:
+				if d.versions {
+					return d.refuseMerge()
+				}
 				if !d.prepareInner() {
 					return false
 				}
@@ -831,7 +857,11 @@ func (d *DBIter) reseekForward(skipping bool) {
 	uk := d.savedKey.GetUserKey()
 	b := append(d.seekBuf[:0], uk[:len(uk)-d.tsSize]...)
 	if skipping {
-		b = dbformat.AppendKeyWithMinTimestamp(b, nil, d.tsSize)
+		if d.versions && !d.beforeStart(dbformat.ExtractTimestampFromUserKey(d.ikey.UserKey, d.tsSize)) {
+			b = append(b, uk[len(uk)-d.tsSize:]...) // older versions are to come yet
+		} else {
+			b = dbformat.AppendKeyWithMinTimestamp(b, nil, d.tsSize)
+		}
 		b = dbformat.AppendInternalKeyFooter(b, 0, dbformat.TypeDeletion)
 	} else {
 		b = append(b, d.ro.Timestamp...)
@@ -917,7 +947,7 @@ func (d *DBIter) mergeWithBase(t dbformat.ValueType, raw []byte) bool {
 			base = []byte{}
 		}
 	}
-	result, err := d.merger.FullMerge(d.Key(), base, d.mergeContext.GetOperands(), d.mergeBuf[:0])
+	result, err := d.merger.FullMerge(d.userKey(), base, d.mergeContext.GetOperands(), d.mergeBuf[:0])
 	if err != nil {
 		return d.fail(err)
 	}
@@ -950,9 +980,14 @@ func (d *DBIter) reverseToForward() bool {
 	return true
 }
 
-// savedKeyStart is the internal key before all entries of the saved key.
+// savedKeyStart is the internal key before all entries of the saved key, or of
+// the saved version.
 func (d *DBIter) savedKeyStart() []byte {
 	uk := d.savedKey.GetUserKey()
+	if d.versions {
+		d.seekBuf = dbformat.AppendInternalKey(d.seekBuf[:0], uk, dbformat.MaxSequenceNumber, dbformat.ValueTypeForSeek)
+		return d.seekBuf
+	}
 	b := dbformat.AppendKeyWithMaxTimestamp(d.seekBuf[:0], uk[:len(uk)-d.tsSize], d.tsSize)
 	d.seekBuf = dbformat.AppendInternalKeyFooter(b, dbformat.MaxSequenceNumber, dbformat.ValueTypeForSeek)
 	return d.seekBuf

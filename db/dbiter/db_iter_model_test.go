@@ -31,6 +31,7 @@ type version struct {
 type modelEntry struct {
 	key, value string
 	ts         uint64
+	internal   string // the whole internal key; with all versions shown
 }
 
 // model is the list and how far a seek opens it.
@@ -145,6 +146,24 @@ func tsBytes(ts uint64) string { return string(binary.LittleEndian.AppendUint64(
 type modelCase struct {
 	withTS  bool
 	reverse bool
+	all     bool // IterStartTS: all versions are shown
+}
+
+// showAll gives the versions of a key in a range of timestamps, newest first:
+// of those with the same timestamp the one of the greatest sequence number.
+func showAll(key string, versions []version, seq, from, to uint64) (entries []modelEntry) {
+	for _, v := range slices.Backward(versions) {
+		if v.seq > seq || v.ts > to || v.ts < from || len(entries) > 0 && entries[len(entries)-1].ts == v.ts {
+			continue
+		}
+		value := v.value
+		if isDeletion(v.t) {
+			value = ""
+		}
+		internal := dbformat.AppendInternalKey(nil, []byte(key+tsBytes(v.ts)), v.seq, v.t)
+		entries = append(entries, modelEntry{key, value, v.ts, string(internal)})
+	}
+	return entries
 }
 
 func comparatorOf(c modelCase) rocksdb.Comparator {
@@ -172,6 +191,9 @@ func drawIterator(rt *rapid.T, c modelCase) (*DBIter, *testIterator, *model) {
 			dbformat.TypeMerge, dbformat.TypeValuePreferredSeqno}
 		if c.withTS {
 			types[2] = dbformat.TypeDeletionWithTimestamp
+		}
+		if c.all {
+			types[4] = dbformat.TypeValue // no merges
 		}
 		newest = rapid.Uint64Range(0, 1).Draw(rt, "first seq")
 		zeroes := 0 // at the bottom all sequence numbers are 0, timestamps tell versions apart
@@ -212,6 +234,11 @@ func drawIterator(rt *rapid.T, c modelCase) (*DBIter, *testIterator, *model) {
 		readTS = rapid.Uint64Range(0, 12).Draw(rt, "read ts")
 		options = append(options, func(_ *Config, ro *rocksdb.ReadOptions) { ro.Timestamp = []byte(tsBytes(readTS)) })
 	}
+	startTS := uint64(0)
+	if c.all {
+		startTS = rapid.Uint64Range(0, 8).Draw(rt, "start ts")
+		options = append(options, func(_ *Config, ro *rocksdb.ReadOptions) { ro.IterStartTS = []byte(tsBytes(startTS)) })
+	}
 	if rapid.Bool().Draw(rt, "pin") && !inner.unpinned {
 		options = append(options, func(_ *Config, ro *rocksdb.ReadOptions) { ro.PinData = true })
 	}
@@ -237,17 +264,22 @@ func drawIterator(rt *rapid.T, c modelCase) (*DBIter, *testIterator, *model) {
 		options = append(options, withPerf(&rocksdb.PerfContext{Level: rocksdb.EnableTime}))
 	}
 	for key, versions := range all {
+		if c.all {
+			m.entries = append(m.entries, showAll(key, versions, seq, startTS, readTS)...)
+			continue
+		}
 		if value, ts, ok := show(versions, seq, readTS); ok {
-			m.entries = append(m.entries, modelEntry{key, value, ts})
+			m.entries = append(m.entries, modelEntry{key, value, ts, ""})
 		}
 	}
-	slices.SortFunc(m.entries, func(a, b modelEntry) int { return m.compare(a.key, b.key) })
+	slices.SortStableFunc(m.entries, func(a, b modelEntry) int { return m.compare(a.key, b.key) })
 	return New(defaultConfig(inner, inner.icmp, seq, options...)), inner, m
 }
 
 func TestDBIter_Model(t *testing.T) {
-	for _, c := range []modelCase{{false, false}, {false, true}, {true, false}, {true, true}} {
-		t.Run(fmt.Sprintf("timestamps=%v,reverse=%v", c.withTS, c.reverse), func(t *testing.T) {
+	for _, c := range []modelCase{{false, false, false}, {false, true, false}, {true, false, false}, {true, true, false},
+		{true, false, true}, {true, true, true}} {
+		t.Run(fmt.Sprintf("timestamps=%v,reverse=%v,versions=%v", c.withTS, c.reverse, c.all), func(t *testing.T) {
 			rapid.Check(t, func(rt *rapid.T) { checkModel(rt, c) })
 		})
 	}
@@ -295,7 +327,11 @@ func checkModel(rt *rapid.T, c modelCase) {
 			continue
 		}
 		want := m.entries[m.at]
-		if string(d.Key()) != want.key || string(d.Value()) != want.value {
+		wantKey := want.key
+		if c.all {
+			wantKey = want.internal
+		}
+		if string(d.Key()) != wantKey || string(d.Value()) != want.value {
 			rt.Fatalf("%s %q: %q=%q, want %v of %v", op, target, d.Key(), d.Value(), want, m.entries)
 		}
 		if c.withTS && !bytes.Equal(d.Timestamp(), []byte(tsBytes(want.ts))) {
@@ -457,6 +493,20 @@ func TestDBIter_Allocations(t *testing.T) {
 		f()
 		if n := testing.AllocsPerRun(50, f); n != 0 {
 			t.Errorf("%s: %v allocations", name, n)
+		}
+	}
+}
+
+func TestDBIter_VersionsRefuseMerges(t *testing.T) {
+	for _, script := range []string{"first", "last"} {
+		inner := newTestIteratorOf(util.BytewiseComparatorWithU64Ts())
+		inner.add("a"+tsBytes(5), dbformat.TypeMerge, "1")
+		it := newIterTest(t, inner, 10, func(_ *Config, ro *rocksdb.ReadOptions) {
+			ro.Timestamp, ro.IterStartTS = []byte(tsBytes(9)), []byte(tsBytes(1))
+		})
+		it.run(script)
+		if it.Valid() || !errors.Is(it.Status(), rocksdb.ErrNotSupported) {
+			t.Fatalf("%s: %v, %v", script, it.Valid(), it.Status())
 		}
 	}
 }

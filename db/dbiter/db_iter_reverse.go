@@ -50,6 +50,9 @@ func (d *DBIter) prevInternal() {
 // to the newest and takes the value. It assigns valid, and is false on an
 // error.
 func (d *DBIter) findValueForCurrentKey() bool {
+	if d.versions {
+		return d.findVersionForCurrentKey()
+	}
 	d.mergeContext.Clear()
 	d.entryIsMerged = false
 	base, last := dbformat.TypeDeletion, dbformat.TypeDeletion
@@ -233,7 +236,7 @@ func (d *DBIter) findUserKeyBeforeSavedKey() bool {
 		if !d.parse() {
 			return false
 		}
-		if d.compareUserKey(d.ikey.UserKey, d.savedKey.GetUserKey()) < 0 {
+		if d.compareForSkip(d.ikey.UserKey, d.savedKey.GetUserKey()) < 0 {
 			return true
 		}
 		if d.tooManySkipped(true) {
