@@ -41,3 +41,13 @@ func (x *DB) GetCurrentWalFile() (LogFile, error) { return x.impl.GetCurrentWalF
 func (x *DB) GetUpdatesSince(seq SequenceNumber, o *TransactionLogIteratorReadOptions) (*TransactionLogIterator, error) {
 	return x.impl.GetUpdatesSince(seq, o)
 }
+
+// GetPropertiesOfAllTables gives the properties of the family's tables by path.
+func (c *ColumnFamily) GetPropertiesOfAllTables() (map[string]*TableProperties, error) {
+	return c.impl.GetPropertiesOfAllTables(c.ColumnFamilyHandleImpl)
+}
+
+// GetPropertiesOfTablesByLevel gives them by level and path.
+func (c *ColumnFamily) GetPropertiesOfTablesByLevel() ([]map[string]*TableProperties, error) {
+	return c.impl.GetPropertiesOfTablesByLevel(c.ColumnFamilyHandleImpl)
+}

@@ -410,7 +410,7 @@ func (b *tableBuild) closeFile(keep bool) error {
 func (b *tableBuild) verify() error {
 	syncpoint.Process("BuildTable:BeforeOutputValidation")
 	it := b.CFD.TableCache().NewIterator(b.ReadOptions, b.Meta, b.MutableCFOptions, &tablecache.IteratorOptions{
-		OpenOptions: tablecache.OpenOptions{Level: b.LevelAtCreation,
+		OpenOptions: tablecache.OpenOptions{Level: b.LevelAtCreation, FileReadHist: b.CFD.InternalStats().GetFileReadHist(0),
 			MaxFileSizeForL0MetaPin: options.MaxFileSizeForL0MetaPin(b.MutableCFOptions)},
 		Caller: rocksdb.CallerFlush})
 	defer it.Close()

@@ -151,3 +151,19 @@ func (d *DBImpl) MinObsoleteSstNumberToKeepLocked() uint64 {
 
 // WriteController says whether writers are held back.
 func (d *DBImpl) WriteController() *writethread.WriteController { return d.writeCtl }
+
+// GetPropertiesOfAllTables gives the properties of a family's tables by path.
+func (d *DBImpl) GetPropertiesOfAllTables(cf rocksdb.ColumnFamilyHandle) (map[string]*rocksdb.TableProperties, error) {
+	sv := d.cfd(cf).GetReferencedSuperVersion()
+	defer sv.Release()
+	ro := rocksdb.DefaultReadOptions()
+	return sv.Current.GetPropertiesOfAllTables(&ro)
+}
+
+// GetPropertiesOfTablesByLevel gives them by level and path.
+func (d *DBImpl) GetPropertiesOfTablesByLevel(cf rocksdb.ColumnFamilyHandle) ([]map[string]*rocksdb.TableProperties, error) {
+	sv := d.cfd(cf).GetReferencedSuperVersion()
+	defer sv.Release()
+	ro := rocksdb.DefaultReadOptions()
+	return sv.Current.GetPropertiesOfTablesByLevel(&ro)
+}
