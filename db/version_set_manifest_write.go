@@ -93,6 +93,11 @@ func (vs *VersionSet) processManifestWrites(x *manifestWrite) error {
 			fo := vs.fileOptionsForManifestWrite()
 			x.mu.Unlock()
 			err = b.write(&fo)
+			if first.IsColumnFamilyDrop() {
+				syncpoint.Process("VersionSet::LogAndApply::ColumnFamilyDrop:0")
+				syncpoint.Process("VersionSet::LogAndApply::ColumnFamilyDrop:1")
+				syncpoint.Process("VersionSet::LogAndApply::ColumnFamilyDrop:2")
+			}
 			logging.Flush(vs.dbOptions.Logger)
 			syncpoint.Process("VersionSet::LogAndApply:WriteManifestDone")
 			x.mu.Lock()

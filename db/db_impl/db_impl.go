@@ -136,7 +136,7 @@ type stateLocked struct {
 	recycleLogs        []uint64    // closed, to be written over
 	recycleClosing     []uint64    // will be among them once closed
 	pendingOutputs     pendingList // least file number of each running job
-	pendingPurge       map[uint64]bool
+	purge              purgeQueue
 	filesGrabbed       map[uint64]bool
 	deletesDisabled    int
 	pendingPurgeJobs   int
@@ -292,43 +292,10 @@ func (d *DBImpl) updateBottommostFilesLocked(oldest rocksdb.SequenceNumber) {
 	}
 }
 
-// CleanupSuperVersion implements db.SuperVersionHost.
-func (d *DBImpl) CleanupSuperVersion(sv *db.SuperVersion) {
-	var free []*memtable.MemTable
-	job := d.newJobContext()
-	d.mu.Lock()
-	sv.CleanupLocked(&free)
-	d.findObsoleteFilesLocked(job, false, true)
-	d.mu.Unlock()
-	freeMemtables(free)
-	if job.haveSomethingToDelete() {
-		d.purgeObsoleteFiles(job)
-	}
-	job.clean()
-}
-
 func freeMemtables(list []*memtable.MemTable) {
 	for _, m := range list {
 		m.Free()
 	}
-}
-
-// ReleaseColumnFamily implements db.SuperVersionHost.
-func (d *DBImpl) ReleaseColumnFamily(cfd *db.ColumnFamilyData) {
-	var free []*memtable.MemTable
-	job := d.newJobContext()
-	d.mu.Lock()
-	dropped := cfd.IsDropped()
-	cfd.UnrefLocked(&free)
-	if dropped {
-		d.findObsoleteFilesLocked(job, false, true)
-	}
-	d.mu.Unlock()
-	freeMemtables(free)
-	if job.haveSomethingToDelete() {
-		d.purgeObsoleteFiles(job)
-	}
-	job.clean()
 }
 
 // DestroyColumnFamilyHandle closes a handle.
@@ -423,8 +390,11 @@ func (d *DBImpl) SetDBOptions(values map[string]string) error {
 	return d.writeOptionsFile()
 }
 
+// raiseBackgroundThreads gives the pools as many goroutines as jobs may ever
+// run, compactions under pressure included.
 func (d *DBImpl) raiseBackgroundThreads() {
-	l := d.backgroundJobLimits()
+	o := d.mutableDBOptions.Load()
+	l := getBGJobLimits(o.MaxBackgroundFlushes, o.MaxBackgroundCompactions, o.MaxBackgroundJobs, true)
 	d.env.IncBackgroundThreadsIfNeeded(l.flushes, rocksdb.HighPriority)
 	d.env.IncBackgroundThreadsIfNeeded(l.compactions, rocksdb.LowPriority)
 }
@@ -489,7 +459,8 @@ func (d *DBImpl) closeImpl() error {
 	d.st.bgBottomScheduled -= d.env.UnSchedule(d, rocksdb.BottomPriority)
 	d.st.bgCompactScheduled -= d.env.UnSchedule(d, rocksdb.LowPriority)
 	d.st.bgFlushScheduled -= d.env.UnSchedule(d, rocksdb.HighPriority)
-	for d.st.bgBottomScheduled > 0 || d.st.bgCompactScheduled > 0 || d.st.bgFlushScheduled > 0 || d.st.pendingPurgeJobs > 0 {
+	for d.st.bgBottomScheduled > 0 || d.st.bgCompactScheduled > 0 || d.st.bgFlushScheduled > 0 || d.st.pendingPurgeJobs > 0 ||
+		d.st.purge.scheduled > 0 {
 		syncpoint.Process("DBImpl::~DBImpl:WaitJob")
 		d.bgCond.Wait()
 	}

@@ -101,7 +101,11 @@ func (d *DBImpl) maybeScheduleLocked() {
 	for st.unscheduledFlushes > 0 && *running < limits.flushes {
 		st.bgFlushScheduled++
 		st.unscheduledFlushes--
-		d.env.Schedule(d.backgroundCallFlush, flushPool, d, nil)
+		d.env.Schedule(func() {
+			syncpoint.Process("DBImpl::BGWorkFlush")
+			d.backgroundCallFlush()
+			syncpoint.Process("DBImpl::BGWorkFlush:done")
+		}, flushPool, d, nil)
 	}
 	if st.bgCompactionPaused > 0 || d.errorHandler.IsBGWorkStopped() || st.exclusiveManual > 0 {
 		return

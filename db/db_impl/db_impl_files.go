@@ -43,6 +43,7 @@ type jobContext struct {
 	minPendingOutput          uint64
 	minOptionsFileNumber      uint64
 	counted                   bool // among the pending purge jobs
+	background                bool // files are left to a background job
 }
 
 func (d *DBImpl) newJobContext() *jobContext { return &jobContext{id: int(d.nextJobID.Add(1))} }
@@ -80,7 +81,7 @@ func (d *DBImpl) DisableFileDeletions() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.st.deletesDisabled++
-	for d.st.pendingPurgeJobs > 0 {
+	for d.st.pendingPurgeJobs > 0 || d.st.purge.scheduled > 0 {
 		d.bgCond.Wait()
 	}
 	return nil
@@ -175,7 +176,7 @@ func (d *DBImpl) listCandidatesLocked(job *jobContext) {
 		for _, name := range names {
 			f, ok := filename.ParseFileName(name, prefix)
 			number := f.Number
-			if !ok || d.st.filesGrabbed[number] || d.st.pendingPurge[number] {
+			if _, queued := d.st.purge.files[number]; !ok || queued || d.st.filesGrabbed[number] {
 				continue
 			}
 			job.fullScan = append(job.fullScan, candidate{name, dir})
@@ -295,8 +296,9 @@ func (d *DBImpl) purgeObsoleteFiles(job *jobContext) {
 	for _, n := range grabbed {
 		delete(d.st.filesGrabbed, n)
 	}
-	if job.counted {
-		d.purgeEndedLocked()
+	d.uncountPurgeLocked(job)
+	if job.background {
+		d.schedulePurgeLocked()
 	}
 	d.mu.Unlock()
 	syncpoint.Process("DBImpl::PurgeObsoleteFiles:End")
@@ -352,7 +354,13 @@ func (d *DBImpl) purgeCandidates(job *jobContext, list []candidate) {
 			d.walManager.ArchiveWALFile(joinPath(c.dir, c.name), number)
 			continue
 		}
-		d.deleteObsoleteFile(job.id, joinPath(c.dir, c.name), c.dir, t, number)
+		if path := joinPath(c.dir, c.name); job.background {
+			d.mu.Lock()
+			d.st.purge.files[number] = purgeFile{path, c.dir, t, job.id}
+			d.mu.Unlock()
+		} else {
+			d.deleteObsoleteFile(job.id, path, c.dir, t, number)
+		}
 	}
 	d.purgeOldInfoLogs(job, oldInfoLogs)
 	d.walManager.PurgeObsoleteWALFiles()

@@ -163,7 +163,7 @@ func newDBImpl(src *rocksdb.DBOptions, dbName string, readOnly bool) (*DBImpl, e
 	d.walMu.cond = sync.NewCond(&d.walMu.Mutex)
 	d.stall.cond = sync.NewCond(&d.stall.mu)
 	d.st.snapshots.Init()
-	d.st.pendingPurge = map[uint64]bool{}
+	d.st.purge.files = map[uint64]purgeFile{}
 	d.st.filesGrabbed = map[uint64]bool{}
 	d.st.heldHandles = map[*db.ColumnFamilyHandleImpl]bool{}
 	d.errorHandler = db.NewErrorHandler(d.immutable, &d.mu)

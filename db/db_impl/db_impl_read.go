@@ -21,10 +21,38 @@ import (
 	"github.com/rocksdb-go/rocksdb/test_util/syncpoint"
 )
 
-var defaultReadOptions = rocksdb.DefaultReadOptions()
+var (
+	defaultGetOptions      = readOptionsFor(rocksdb.IOActivityGet)
+	defaultMultiGetOptions = readOptionsFor(rocksdb.IOActivityMultiGet)
+	defaultReadOptions     = readOptionsFor(rocksdb.IOActivityDBIterator)
+)
+
+func readOptionsFor(a rocksdb.IOActivity) rocksdb.ReadOptions {
+	ro := rocksdb.DefaultReadOptions()
+	ro.IOActivity = a
+	return ro
+}
+
+// withActivity gives options that tell what the reads of the named call are for:
+// ro, a copy of it in scratch, or the defaults. Options of another activity are
+// refused.
+func withActivity(call, activity string, ro, defaults, scratch *rocksdb.ReadOptions) (*rocksdb.ReadOptions, error) {
+	switch {
+	case ro == nil:
+		return defaults, nil
+	case ro.IOActivity == defaults.IOActivity:
+		return ro, nil
+	case ro.IOActivity != rocksdb.IOActivityUnknown:
+		return nil, rocksdb.InvalidArgumentf("Can only call %s with `ReadOptions::io_activity` is `Env::IOActivity::kUnknown` or `Env::IOActivity::%s`", call, activity)
+	}
+	*scratch = *ro
+	scratch.IOActivity = defaults.IOActivity
+	return scratch, nil
+}
 
 // getScratch is what a point lookup needs; it is pooled.
 type getScratch struct {
+	ro          rocksdb.ReadOptions
 	key         dbformat.LookupKey
 	mem         memtable.LookupState
 	table       db.PointLookup
@@ -53,11 +81,14 @@ func checkReadTimestamp(ro *rocksdb.ReadOptions, cfd *db.ColumnFamilyData) error
 // Get finds key's value and pins it in value, which is released first. The
 // error is rocksdb.ErrNotFound when there is none.
 func (d *DBImpl) Get(ro *rocksdb.ReadOptions, cf rocksdb.ColumnFamilyHandle, key []byte, value *rocksdb.PinnableSlice) error {
-	if ro == nil {
-		ro = &defaultReadOptions
-	}
 	cfd := d.cfd(cf)
-	if err := checkReadTimestamp(ro, cfd); err != nil {
+	s := getScratchPool.Get().(*getScratch)
+	defer getScratchPool.Put(s)
+	ro, err := withActivity("Get", "kGet", ro, &defaultGetOptions, &s.ro)
+	if err == nil {
+		err = checkReadTimestamp(ro, cfd)
+	}
+	if err != nil {
 		return err
 	}
 	watch := stopwatch.NewStopWatch(d.clock, d.stats, rocksdb.HistDBGet)
@@ -72,9 +103,7 @@ func (d *DBImpl) Get(ro *rocksdb.ReadOptions, cf rocksdb.ColumnFamilyHandle, key
 	if timed {
 		ro.PerfContext.GetSnapshotTime += d.clock.NowNanos() - start
 	}
-	s := getScratchPool.Get().(*getScratch)
 	kept, err := d.getFrom(sv, ro, key, seq, value, s)
-	getScratchPool.Put(s)
 	if !kept {
 		sv.Release()
 	}
@@ -238,7 +267,7 @@ func (d *DBImpl) NewIterator(ro *rocksdb.ReadOptions, cf rocksdb.ColumnFamilyHan
 	cfd := d.cfd(cf)
 	it := &Iterator{d: d, cfd: cfd, ro: *ro}
 	d.openIterators.Add(1)
-	if err := checkIteratorOptions(ro, cfd); err != nil {
+	if err := checkIteratorOptions("NewIterator", ro, cfd); err != nil {
 		it.InitError(err, cfd.InternalComparator())
 		return it
 	}
@@ -254,11 +283,8 @@ func (d *DBImpl) NewIterators(ro *rocksdb.ReadOptions, cfs []rocksdb.ColumnFamil
 	if ro == nil {
 		ro = &defaultReadOptions
 	}
-	if a := ro.IOActivity; a != rocksdb.IOActivityUnknown && a != rocksdb.IOActivityDBIterator {
-		return nil, rocksdb.InvalidArgument("Can only call NewIterators with `ReadOptions::io_activity` is `Env::IOActivity::kUnknown` or `Env::IOActivity::kDBIterator`")
-	}
 	for _, cf := range cfs {
-		if err := checkIteratorOptions(ro, d.cfd(cf)); err != nil {
+		if err := checkIteratorOptions("NewIterators", ro, d.cfd(cf)); err != nil {
 			return nil, err
 		}
 	}
@@ -279,14 +305,17 @@ func (d *DBImpl) NewIterators(ro *rocksdb.ReadOptions, cfs []rocksdb.ColumnFamil
 	return its, nil
 }
 
-func checkIteratorOptions(ro *rocksdb.ReadOptions, cfd *db.ColumnFamilyData) error {
+func checkIteratorOptions(call string, ro *rocksdb.ReadOptions, cfd *db.ColumnFamilyData) error {
 	switch {
+	case ro.IOActivity != rocksdb.IOActivityUnknown && ro.IOActivity != rocksdb.IOActivityDBIterator:
+		return rocksdb.InvalidArgumentf("Can only call %s with `ReadOptions::io_activity` is `Env::IOActivity::kUnknown` or `Env::IOActivity::kDBIterator`", call)
 	case ro.ReadTier == rocksdb.PersistedTier:
 		return rocksdb.NotSupported("ReadTier::kPersistedData is not yet supported in iterators.")
 	case ro.Tailing:
 		return rocksdb.NotSupported("ReadOptions.tailing is not built yet")
-	case ro.IterStartTS != nil:
-		return rocksdb.NotSupported("ReadOptions.iter_start_ts is not built yet")
+	case ro.IterStartTS != nil && len(ro.IterStartTS) != cfd.UserComparator().TimestampSize():
+		return rocksdb.InvalidArgumentf("timestamp size mismatch: iter_start_ts has %d bytes, %d expected",
+			len(ro.IterStartTS), cfd.UserComparator().TimestampSize())
 	case ro.AutoRefreshIteratorWithSnapshot:
 		return rocksdb.NotSupported("ReadOptions.auto_refresh_iterator_with_snapshot is not built yet")
 	}
@@ -296,6 +325,7 @@ func checkIteratorOptions(ro *rocksdb.ReadOptions, cfd *db.ColumnFamilyData) err
 func (it *Iterator) init(seq rocksdb.SequenceNumber) {
 	sv := it.sv
 	mo := sv.MutableCFOptions
+	it.ro.IOActivity = rocksdb.IOActivityDBIterator
 	it.merger = merger{cfd: it.cfd, perf: it.ro.PerfContext}
 	it.resolver = resolver{it}
 	c := dbiter.Config{ReadOptions: &it.ro, Comparator: it.cfd.InternalComparator(), Iter: it.internalIterator(seq), Sequence: seq,
@@ -380,7 +410,9 @@ func (it *Iterator) Close() error {
 	it.closed = true
 	err := it.DBIter.Close()
 	if it.sv != nil {
-		it.sv.Release()
+		if it.sv.Unref() {
+			it.d.cleanupSuperVersion(it.sv, it.ro.BackgroundPurgeOnIteratorCleanup)
+		}
 		it.sv = nil
 	}
 	it.d.openIterators.Add(-1)

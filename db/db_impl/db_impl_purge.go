@@ -1,0 +1,129 @@
+// Port of db/db_impl/db_impl.cc (SchedulePurge, BackgroundCallPurge and what
+// they do).
+
+package dbimpl
+
+import (
+	"github.com/rocksdb-go/rocksdb/db"
+	"github.com/rocksdb-go/rocksdb/db/memtable"
+	"github.com/rocksdb-go/rocksdb/db/wal"
+	"github.com/rocksdb-go/rocksdb/include/rocksdb"
+	"github.com/rocksdb-go/rocksdb/logging"
+	"github.com/rocksdb-go/rocksdb/test_util/syncpoint"
+)
+
+// purgeFile is a file that a background job is to delete.
+type purgeFile struct {
+	path, dir string
+	fileType  rocksdb.FileType
+	jobID     int
+}
+
+// purgeQueue is what users' calls leave to a background job, so that they do
+// not wait for files to be deleted. mu protects it.
+type purgeQueue struct {
+	scheduled int
+	files     map[uint64]purgeFile // by number
+	logs      []*wal.Writer
+	memtables []*memtable.MemTable
+}
+
+// CleanupSuperVersion implements db.SuperVersionHost.
+func (d *DBImpl) CleanupSuperVersion(sv *db.SuperVersion) { d.cleanupSuperVersion(sv, false) }
+
+// cleanupSuperVersion lets go of a SuperVersion without references and of the
+// files that were kept for it alone; in the background if asked to.
+func (d *DBImpl) cleanupSuperVersion(sv *db.SuperVersion, background bool) {
+	job := d.newJobContext()
+	d.mu.Lock()
+	sv.CleanupLocked(&job.memtablesToFree)
+	d.finishCleanupLocked(job, d.purgesInBackground(background))
+}
+
+// ReleaseColumnFamily implements db.SuperVersionHost.
+func (d *DBImpl) ReleaseColumnFamily(cfd *db.ColumnFamilyData) {
+	job := d.newJobContext()
+	d.mu.Lock()
+	dropped := cfd.IsDropped()
+	cfd.UnrefLocked(&job.memtablesToFree)
+	if !dropped {
+		d.mu.Unlock()
+		job.clean()
+		return
+	}
+	d.finishCleanupLocked(job, d.purgesInBackground(false))
+}
+
+func (d *DBImpl) purgesInBackground(asked bool) bool {
+	return (asked || d.immutable.AvoidUnnecessaryBlockingIO) && !d.shuttingDown.Load()
+}
+
+// finishCleanupLocked deletes what became obsolete, or leaves it to the
+// background, and releases the mutex.
+func (d *DBImpl) finishCleanupLocked(job *jobContext, background bool) {
+	d.findObsoleteFilesLocked(job, false, true)
+	if background {
+		q := &d.st.purge
+		q.logs = append(q.logs, job.logsToFree...)
+		q.memtables = append(q.memtables, job.memtablesToFree...)
+		job.logsToFree, job.memtablesToFree = nil, nil
+		if job.counted && !job.haveSomethingToDelete() {
+			d.uncountPurgeLocked(job)
+		}
+		d.schedulePurgeLocked()
+	}
+	d.mu.Unlock()
+	if job.haveSomethingToDelete() {
+		job.background = background
+		d.purgeObsoleteFiles(job)
+	}
+	job.clean()
+}
+
+// uncountPurgeLocked ends the job's part in the pending purges.
+func (d *DBImpl) uncountPurgeLocked(job *jobContext) {
+	if job.counted {
+		job.counted = false
+		if d.st.pendingPurgeJobs--; d.st.pendingPurgeJobs == 0 {
+			d.bgCond.Broadcast()
+		}
+	}
+}
+
+// schedulePurgeLocked hands the queue to the pool of high priority.
+func (d *DBImpl) schedulePurgeLocked() {
+	d.st.purge.scheduled++
+	d.env.Schedule(func() {
+		syncpoint.Process("DBImpl::BGWorkPurge:start")
+		d.backgroundCallPurge()
+		syncpoint.Process("DBImpl::BGWorkPurge:end")
+	}, rocksdb.HighPriority, nil, nil)
+}
+
+func (d *DBImpl) backgroundCallPurge() {
+	syncpoint.Process("DBImpl::BackgroundCallPurge:beforeMutexLock")
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	q := &d.st.purge
+	logs, memtables := q.logs, q.memtables
+	q.logs, q.memtables = nil, nil
+	d.mu.Unlock()
+	for _, w := range logs {
+		if err := d.closeLog(w); err != nil {
+			logging.Warn(d.infoLog, "closing WAL %d: %v", w.GetLogNumber(), err)
+		}
+	}
+	freeMemtables(memtables)
+	d.mu.Lock()
+	for len(q.files) > 0 {
+		for number, f := range q.files {
+			delete(q.files, number)
+			d.mu.Unlock()
+			d.deleteObsoleteFile(f.jobID, f.path, f.dir, f.fileType, number)
+			d.mu.Lock()
+			break // others may have added some
+		}
+	}
+	q.scheduled--
+	d.bgCond.Broadcast()
+}
