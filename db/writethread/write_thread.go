@@ -190,8 +190,6 @@ type WriteThread struct {
 	newestMemtableWriter atomic.Pointer[Writer] // pipelined only
 	lastSequence         rocksdb.SequenceNumber // of the last group; leaders only
 
-	groupDummy Writer // pipelined only; see exitPipelined. Leaders only.
-
 	// stallDummy stands as the newest writer during a stall and keeps others
 	// from joining.
 	stallDummy Writer
