@@ -33,9 +33,10 @@ test:
 	$(GO) test -tags $(TAGS) -timeout 20m ./...
 
 # The packages whose tests run several goroutines, under the race detector.
-RACE = ./db/writethread ./memtable ./cache ./util/... ./monitoring .
+RACE = ./db/writethread ./memtable ./cache ./util/... ./monitoring
 race:
 	CGO_ENABLED=1 $(GO) test -race -tags $(TAGS) -timeout 20m $(RACE)
+	CGO_ENABLED=1 $(GO) test -race -tags $(TAGS) -timeout 20m -run TestConcurrent .
 
 lint: vet staticcheck
 	@out=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$out" ]; then echo "gofmt would change:"; echo "$$out"; exit 1; fi
