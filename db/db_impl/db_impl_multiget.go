@@ -17,6 +17,7 @@ import (
 
 // multiGetScratch is what a MultiGet needs; it is pooled.
 type multiGetScratch struct {
+	ro     rocksdb.ReadOptions
 	keys   []table.KeyContext
 	sorted []*table.KeyContext // keys by family and key
 	ctx    table.MultiGetContext
@@ -69,11 +70,14 @@ func (d *DBImpl) MultiGet(ro *rocksdb.ReadOptions, cf rocksdb.ColumnFamilyHandle
 	if len(keys) == 0 {
 		return
 	}
-	if ro == nil {
-		ro = &defaultReadOptions
-	}
+	s := multiGetScratchPool.Get().(*multiGetScratch)
+	defer s.release()
 	cfd := d.cfd(cf)
-	if err := checkReadTimestamp(ro, cfd); err != nil {
+	ro, err := withActivity("MultiGet", "kMultiGet", ro, &defaultMultiGetOptions, &s.ro)
+	if err == nil {
+		err = checkReadTimestamp(ro, cfd)
+	}
+	if err != nil {
 		for i := range errs {
 			errs[i] = err
 		}
@@ -81,8 +85,6 @@ func (d *DBImpl) MultiGet(ro *rocksdb.ReadOptions, cf rocksdb.ColumnFamilyHandle
 	}
 	watch := stopwatch.NewStopWatch(d.clock, d.stats, rocksdb.HistDBMultiget)
 	defer watch.Stop()
-	s := multiGetScratchPool.Get().(*multiGetScratch)
-	defer s.release()
 	s.prepare(keys, values, errs)
 	sortKeys(s.sorted, cfd)
 	sv := cfd.GetReferencedSuperVersion()
@@ -95,16 +97,20 @@ func (d *DBImpl) MultiGetCF(ro *rocksdb.ReadOptions, cfs []rocksdb.ColumnFamilyH
 	if len(keys) == 0 {
 		return
 	}
-	if ro == nil {
-		ro = &defaultReadOptions
+	s := multiGetScratchPool.Get().(*multiGetScratch)
+	defer s.release()
+	ro, err := withActivity("MultiGet", "kMultiGet", ro, &defaultMultiGetOptions, &s.ro)
+	if err != nil {
+		for i := range errs {
+			errs[i] = err
+		}
+		return
 	}
 	if !d.checkMultiGetTimestamps(ro, cfs, errs) {
 		return
 	}
 	watch := stopwatch.NewStopWatch(d.clock, d.stats, rocksdb.HistDBMultiget)
 	defer watch.Stop()
-	s := multiGetScratchPool.Get().(*multiGetScratch)
-	defer s.release()
 	s.prepare(keys, values, errs)
 	for i := range s.keys {
 		s.keys[i].ColumnFamily = cfs[i]
@@ -118,7 +124,6 @@ func (d *DBImpl) MultiGetCF(ro *rocksdb.ReadOptions, cfs []rocksdb.ColumnFamilyH
 			sv.Release()
 		}
 	}()
-	var err error
 	for rest := s.sorted; len(rest) > 0; {
 		cfd := d.cfd(rest[0].ColumnFamily)
 		n := 1
