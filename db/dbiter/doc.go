@@ -10,6 +10,10 @@
 //	reverse   the inner iterator stands before all entries of the key shown;
 //	          key and value are held by DBIter
 //
+// With ReadOptions.IterStartTS each version of a key is an entry of its own
+// (db_iter_versions.go). Columns parses wide columns when it is called
+// (db_iter_columns.go).
+//
 // Invariants: where Valid() is true Status() is nil; the value shown is either
 // the inner iterator's present one, pinned by the pinning manager, or in a
 // buffer of DBIter's.

@@ -16,6 +16,9 @@
 //	UserDefinedTimestampSize   (fixed32 family id, fixed16 size)…
 //	PredecessorWALInfo   fixed64 log number, fixed64 size, fixed64 last sequence number
 //
+// Main types: Writer; Reader, which reads a log to its end as a recovery mode
+// says; FragmentBufferedReader, which follows a log that is being written.
+//
 // Types with bit 7 set may be skipped by a reader that does not know them.
 // With compression each logical record is one zstd frame, cut into fragments.
 //
