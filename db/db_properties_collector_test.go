@@ -6,6 +6,8 @@ package db_test
 
 import (
 	"encoding/binary"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -415,4 +417,30 @@ func TestDBPropertiesTest_ReadLatencyHistogramByLevel(t *testing.T) {
 	x.wantLatencies(0, "rocksdb.cfstats", true, true, false)
 	x.must(x.db.ResetStats())
 	x.wantLatencies(0, "rocksdb.cfstats", false, false, false)
+}
+
+func TestDumpStats(t *testing.T) {
+	x := newDBTest(t)
+	o := x.currentOptions()
+	o.Statistics = rocksdb.NewStatistics()
+	x.reopen(o)
+	// The second shows what opening has read, the third that there is nothing
+	// new, and the fourth nothing of the family.
+	for range 4 {
+		x.full().DumpStats()
+	}
+	x.mustPut(0, "k", "v")
+	x.flush(0)
+	x.full().DumpStats()
+	x.close()
+	data, err := os.ReadFile(filepath.Join(x.dir, "LOG"))
+	x.must(err)
+	for text, want := range map[string]int{
+		"------- DUMPING STATS -------": 5, "** DB Stats **": 5, "STATISTICS:\n rocksdb.block.cache.miss COUNT": 5,
+		"** Compaction Stats [default] **\nLevel": 4, "** File Read Latency Histogram By Level [default] **": 4,
+	} {
+		if n := strings.Count(string(data), text); n != want {
+			t.Errorf("%q %d times, not %d", text, n, want)
+		}
+	}
 }

@@ -1,16 +1,20 @@
 // Port of db/db_impl/db_impl.cc (GetProperty, GetMapProperty, GetIntProperty,
-// GetAggregatedIntProperty, ResetStats).
+// GetAggregatedIntProperty, ResetStats, DumpStats).
 
 package dbimpl
 
 import (
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/rocksdb-go/rocksdb/db"
 	"github.com/rocksdb-go/rocksdb/db/memtable"
 	"github.com/rocksdb-go/rocksdb/db/snapshot"
 	"github.com/rocksdb-go/rocksdb/db/writethread"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
+	"github.com/rocksdb-go/rocksdb/logging"
+	"github.com/rocksdb-go/rocksdb/test_util/syncpoint"
 )
 
 // GetProperty gives a property by name (rocksdb.PropertyStats, …); ok is false
@@ -77,12 +81,8 @@ func (d *DBImpl) GetAggregatedIntProperty(name string) (value uint64, ok bool) {
 	if info == nil || !info.IsInt() {
 		return 0, false
 	}
-	d.mu.Lock()
-	families := append([]*db.ColumnFamilyData(nil), d.families.All()...)
-	for _, cfd := range families {
-		cfd.Ref()
-	}
-	d.mu.Unlock()
+	families := d.refFamilies()
+	defer d.unrefFamilies(families)
 	sum := db.NewIntPropertyAggregator(name)
 	ok = true
 	for _, cfd := range families {
@@ -94,13 +94,6 @@ func (d *DBImpl) GetAggregatedIntProperty(name string) (value uint64, ok bool) {
 			sum.Add(cfd, n)
 		}
 	}
-	var free []*memtable.MemTable
-	d.mu.Lock()
-	for _, cfd := range families {
-		cfd.UnrefLocked(&free)
-	}
-	d.mu.Unlock()
-	freeMemtables(free)
 	return sum.Aggregate(), ok
 }
 
@@ -166,4 +159,59 @@ func (d *DBImpl) GetPropertiesOfTablesByLevel(cf rocksdb.ColumnFamilyHandle) ([]
 	defer sv.Release()
 	ro := rocksdb.DefaultReadOptions()
 	return sv.Current.GetPropertiesOfTablesByLevel(&ro)
+}
+
+// DumpStats writes the figures of the database, of the families in which
+// something has happened and of the Statistics to the info log; it begins a new
+// interval of those.
+func (d *DBImpl) DumpStats() {
+	if d.shuttingDown.Load() {
+		return
+	}
+	syncpoint.Process("DBImpl::DumpStats:StartRunning")
+	families := d.refFamilies()
+	defer d.unrefFamilies(families)
+	for _, cfd := range families {
+		cfd.InternalStats().CollectCacheEntryStats(false)
+	}
+	var text strings.Builder
+	d.mu.Lock()
+	dump := func(cfd *db.ColumnFamilyData, name string) {
+		s, _ := cfd.InternalStats().GetStringProperty(db.GetPropertyInfo(name), name)
+		text.WriteString(s)
+	}
+	dump(d.families.GetDefault(), rocksdb.PropertyDBStats)
+	for _, cfd := range families {
+		if cfd.GetSuperVersion() != nil {
+			dump(cfd, db.PropertyPeriodicCFStats)
+		}
+	}
+	d.mu.Unlock()
+	syncpoint.Process("DBImpl::DumpStats:2")
+	logging.Info(d.infoLog, "------- DUMPING STATS -------")
+	logging.Info(d.infoLog, "%s", text.String())
+	if d.stats != nil {
+		logging.Info(d.infoLog, "STATISTICS:\n %s", d.stats.ToString())
+	}
+}
+
+// refFamilies references all families; give them to unrefFamilies.
+func (d *DBImpl) refFamilies() []*db.ColumnFamilyData {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	families := slices.Clone(d.families.All())
+	for _, cfd := range families {
+		cfd.Ref()
+	}
+	return families
+}
+
+func (d *DBImpl) unrefFamilies(families []*db.ColumnFamilyData) {
+	var free []*memtable.MemTable
+	d.mu.Lock()
+	for _, cfd := range families {
+		cfd.UnrefLocked(&free)
+	}
+	d.mu.Unlock()
+	freeMemtables(free)
 }

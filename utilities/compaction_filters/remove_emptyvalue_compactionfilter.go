@@ -1,5 +1,4 @@
-// Port of
-// utilities/compaction_filters/remove_emptyvalue_compactionfilter.{h,cc}.
+// Port of utilities/compaction_filters/remove_emptyvalue_compactionfilter.{h,cc}.
 
 package compactionfilters
 
