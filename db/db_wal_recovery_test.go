@@ -85,6 +85,13 @@ func (x *dbTest) flipBytes(path string, off, n int64) {
 	x.must(err)
 }
 
+// cutFile cuts a file that is not open.
+func (x *dbTest) cutFile(path string, size int64) {
+	x.Helper()
+	x.fault.UntrackFile(path) // or it would know better
+	x.must(os.Truncate(path, size))
+}
+
 // damageWal cuts a log at a part of its size, or changes a tenth of it from
 // there on.
 func (x *dbTest) damageWal(number uint64, at float64, cut bool) {
@@ -94,7 +101,7 @@ func (x *dbTest) damageWal(number uint64, at float64, cut bool) {
 	x.must(err)
 	size := float64(st.Size())
 	if cut {
-		x.must(os.Truncate(path, int64(size*at)))
+		x.cutFile(path, int64(size*at))
 	} else {
 		x.flipBytes(path, int64(size*at)+8, int64(size*.1))
 	}
@@ -339,7 +346,7 @@ func TestDBWALTest_TrackAndVerifyWALsRecycleWAL(t *testing.T) {
 	}
 	x.close()
 	// A hole: the older of the two is gone.
-	x.must(os.Truncate(filename.LogFileName(x.dir, logs[0].LogNumber), 0))
+	x.cutFile(filename.LogFileName(x.dir, logs[0].LogNumber), 0)
 	x.reopen(o)
 	x.wantGet(0, "key_ignore2", "wal_to_recycle")
 	x.wantGet(0, "key1", "NOT_FOUND")
