@@ -496,6 +496,7 @@ func (l *MemTableList) TryInstallMemtableFlushResults(x *FlushCommit, mems []*me
 			return nil
 		}
 		edits = append(edits, recoveryEditForObsoletingMemTables(x.VersionSet, x.CFD, edits))
+		syncpoint.Process("MemTableList::TryInstallMemtableFlushResults:AfterComputeMinWalToKeep")
 		done := false
 		err := x.VersionSet.LogAndApply(&LogAndApplyRequest{CFD: x.CFD, Edits: edits, Mutex: x.Mutex, DBDirectory: x.DBDirectory,
 			ManifestWritten: func(err error) {

@@ -45,6 +45,7 @@ func sanitizeDBOptions(dbName string, src *rocksdb.DBOptions, readOnly bool) (o 
 	}
 	if o.MaxOpenFiles != -1 {
 		o.MaxOpenFiles = min(max(o.MaxOpenFiles, 20), 0x400000)
+		syncpoint.ProcessArg("SanitizeOptions::AfterChangeMaxOpenFiles", &o.MaxOpenFiles)
 	}
 	if o.InfoLog == nil && !readOnly {
 		if o.InfoLog, err = logging.CreateLoggerFromOptions(dbName, &o); err != nil {
@@ -263,6 +264,8 @@ func Open(o *rocksdb.DBOptions, dbName string, families []rocksdb.ColumnFamilyDe
 	}
 	syncpoint.Process("DBImpl::Open:Opened")
 	if err = d.writeOptionsFile(); err != nil {
+		// The new file may be there, and every try to open would add another.
+		d.deleteObsoleteOptionsFiles()
 		return d, handles, rocksdb.IOError("DB::Open() failed --- Unable to persist Options file", err.Error()).Wrap(err)
 	}
 	job := d.newJobContext()

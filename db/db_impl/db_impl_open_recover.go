@@ -518,6 +518,7 @@ func (r *walRecovery) replayLog(number uint64) error {
 			return err
 		}
 		r.predecessor = wal.PredecessorWALInfo{LogNumber: number, SizeBytes: size, LastSeqnoRecorded: lastSeq, Initialized: true}
+		syncpoint.ProcessArg("DBImpl::UpdatePredecessorWALInfo", &r.predecessor)
 	}
 	if r.status != nil || r.oldRecord {
 		if err := r.handleDamage(number); err != nil {
