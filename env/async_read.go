@@ -46,6 +46,10 @@ const (
 	maxReadGoroutines = 128
 	maxParallelRead   = 32
 
+	// maxTries bounds the tries of a submission that the kernel has no memory
+	// for.
+	maxTries = 1000
+
 	// cancelData is the userData of cancel requests, whose outcome does not
 	// matter: the read that was to be cancelled has a completion of its own.
 	cancelData = math.MaxUint64
@@ -400,7 +404,7 @@ func (q *asyncQueue) enterLocked() error {
 	for try := 0; q.ring.pending() > 0; try++ {
 		n, err := q.ring.enter(0)
 		switch {
-		case err != nil && isRetryable(err):
+		case err != nil && isRetryable(err) && try < maxTries:
 			q.reapLocked()
 			pause(try)
 		case err == nil && n == 0:

@@ -139,7 +139,7 @@ func (m *multiRing) submit(r *posixRandomAccessFile, wait int) error {
 			continue
 		case err == nil:
 			return rocksdb.IOError("io_uring_submit_and_wait()", errNothingSubmitted.Error(), r.name)
-		case err == syscall.ENOMEM && m.pending() > 0:
+		case (err == syscall.ENOMEM || try >= maxTries) && m.pending() > 0:
 			m.takeBack(func(slot uint64) { m.readRest(r, uint16(slot)) })
 		case !isRetryable(err):
 			return IOError("io_uring_submit_and_wait() failed", r.name, err)
