@@ -12,6 +12,7 @@ import (
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
 	"github.com/rocksdb-go/rocksdb/monitoring"
 	"github.com/rocksdb-go/rocksdb/table"
+	"github.com/rocksdb-go/rocksdb/test_util/syncpoint"
 	"github.com/rocksdb-go/rocksdb/util/stopwatch"
 )
 
@@ -120,6 +121,7 @@ func (d *DBImpl) MultiGetCF(ro *rocksdb.ReadOptions, cfs []rocksdb.ColumnFamilyH
 	})
 	views, seq := d.multiView(ro, cfs)
 	defer func() {
+		syncpoint.Process("DBImpl::MultiCFSnapshot::BeforeLastTryUnRefSV")
 		for _, sv := range views {
 			sv.Release()
 		}
@@ -228,45 +230,40 @@ func (d *DBImpl) countMultiGet(ro *rocksdb.ReadOptions, done []*table.KeyContext
 // state: either no memtable was switched between taking them and taking the
 // sequence number, or the mutex is held meanwhile.
 func (d *DBImpl) multiView(ro *rocksdb.ReadOptions, cfs []rocksdb.ColumnFamilyHandle) (map[uint32]*db.SuperVersion, rocksdb.SequenceNumber) {
-	take := func() map[uint32]*db.SuperVersion {
+	first := d.cfd(cfs[0])
+	if !slices.ContainsFunc(cfs, func(cf rocksdb.ColumnFamilyHandle) bool { return d.cfd(cf) != first }) {
+		return map[uint32]*db.SuperVersion{first.GetID(): first.GetReferencedSuperVersion()}, d.readSequence(ro)
+	}
+	const tries = 3
+	for i := 1; ; i++ {
+		// Without memtables a snapshot alone does not make families agree.
+		locked := i == tries && ro.Snapshot == nil || ro.ReadTier == rocksdb.PersistedTier
+		if locked {
+			syncpoint.Process("DBImpl::MultiCFSnapshot::LastTry")
+			d.mu.Lock()
+		}
 		views := map[uint32]*db.SuperVersion{}
 		for _, cf := range cfs {
 			if cfd := d.cfd(cf); views[cfd.GetID()] == nil {
 				views[cfd.GetID()] = cfd.GetReferencedSuperVersion()
+				syncpoint.Process("DBImpl::MultiCFSnapshot::AfterRefSV")
 			}
 		}
-		return views
-	}
-	views := take()
-	if len(views) == 1 || ro.Snapshot != nil {
-		return views, d.readSequence(ro)
-	}
-	const retries = 3
-	var stale []*db.SuperVersion
-	defer func() { // after the mutex was released
-		for _, sv := range stale {
-			sv.Release()
-		}
-	}()
-	for i := 0; ; i++ {
-		if i == retries {
-			d.mu.Lock()
-			defer d.mu.Unlock()
-		}
 		seq := d.readSequence(ro)
+		if locked {
+			d.mu.Unlock()
+			syncpoint.Process("DBImpl::MultiCFSnapshot::AfterLastTryRefSV")
+			return views, seq
+		}
 		same := true
 		for _, sv := range views {
 			same = same && sv.VersionNumber == sv.CFD.GetSuperVersionNumber()
 		}
-		if same {
+		if same || ro.Snapshot != nil {
 			return views, seq
 		}
 		for _, sv := range views {
-			stale = append(stale, sv)
-		}
-		views = take()
-		if i == retries {
-			return views, d.readSequence(ro)
+			sv.Release()
 		}
 	}
 }

@@ -806,6 +806,11 @@ func (r *walRecovery) writeLevel0Table(cfd *db.ColumnFamilyData) error {
 		OldestKeyTime: now, CurrentTime: now, DBID: d.dbID, SessionID: d.sessionID, Priority: rocksdb.IOHigh,
 		Properties: &props, Stats: &stats, ReadOptions: &ro,
 	})
+	if err == nil && meta.FD.GetFileSize() > 0 {
+		// The MANIFEST is synced when it names the table; by then the directory
+		// has to have it.
+		err = d.dirs.DataDir(cfd, int(meta.FD.GetPathId())).FsyncWithDirOptions(&rocksdb.IOOptions{}, rocksdb.DirFsyncOptions{Reason: rocksdb.DirFsyncNewFileSynced})
+	}
 	d.mu.Lock()
 	logging.Debug(d.infoLog, "[%s] [WriteLevel0TableForRecovery] Level-0 table #%d: %d bytes %s", cfd.GetName(), meta.FD.GetNumber(), meta.FD.GetFileSize(), statusText(err))
 	if err != nil {

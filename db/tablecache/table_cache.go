@@ -501,7 +501,9 @@ func (c *TableCache) MultiGet(ro *rocksdb.ReadOptions, f *version.FileMetaData, 
 		var err error
 		oo := *o
 		oo.NoIO, oo.Pin = ro.ReadTier == rocksdb.BlockCacheTier, c.pinHandles
-		if reader, h, err = c.FindTable(ro, f, mo, &oo); err != nil {
+		reader, h, err = c.FindTable(ro, f, mo, &oo)
+		syncpoint.ProcessArg("TableCache::MultiGet:FindTable", &err)
+		if err != nil {
 			if !oo.NoIO || !rocksdb.IsIncomplete(err) {
 				return err
 			}

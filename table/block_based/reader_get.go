@@ -12,6 +12,7 @@ import (
 	"github.com/rocksdb-go/rocksdb/table"
 	"github.com/rocksdb-go/rocksdb/table/block_based/block"
 	"github.com/rocksdb-go/rocksdb/table/internaliter"
+	"github.com/rocksdb-go/rocksdb/test_util/syncpoint"
 )
 
 // lookupScratch is a lookup's iterators, kept from one to the next.
@@ -95,7 +96,10 @@ func (t *BlockBasedTable) Get(ro *rocksdb.ReadOptions, key []byte, gc *table.Get
 	s := getScratch()
 	s.rc = readContext{ro: ro, gc: gc}
 	filtered := !skipFilters && t.filter != nil
-	if filtered && !t.filterMayMatchKey(&s.rc, key, prefixExtractor) {
+	syncpoint.Process("BlockBasedTable::Get:BeforeFilterMatch")
+	may := !filtered || t.filterMayMatchKey(&s.rc, key, prefixExtractor)
+	syncpoint.Process("BlockBasedTable::Get:AfterFilterMatch")
+	if !may {
 		putScratch(s)
 		return nil
 	}
