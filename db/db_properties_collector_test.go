@@ -8,12 +8,15 @@ import (
 	"encoding/binary"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
 
 	"github.com/rocksdb-go/rocksdb"
+	"github.com/rocksdb-go/rocksdb/file"
+	"github.com/rocksdb-go/rocksdb/table"
 	"github.com/rocksdb-go/rocksdb/util"
 )
 
@@ -443,4 +446,61 @@ func TestDumpStats(t *testing.T) {
 			t.Errorf("%q %d times, not %d", text, n, want)
 		}
 	}
+}
+
+// metaIndexKeys are the names of a table's meta blocks in their order.
+func (x *dbTest) metaIndexKeys(path string) (names []string) {
+	x.Helper()
+	fs := x.env.GetFileSystem()
+	fo := rocksdb.DefaultFileOptions()
+	f, err := file.CreateRandomAccessFileReader(fs, path, &fo, nil)
+	x.must(err)
+	defer f.Close()
+	size, err := fs.GetFileSize(path, &rocksdb.IOOptions{})
+	x.must(err)
+	ro := rocksdb.DefaultReadOptions()
+	reader := table.MetaReader{File: f, FileSize: size, ReadOptions: &ro}
+	b, _, err := reader.ReadMetaIndexBlock(0)
+	x.must(err)
+	defer b.Free()
+	it := b.NewMetaIterator(true)
+	for it.SeekToFirst(); it.Valid(); it.Next() {
+		names = append(names, string(it.Key()))
+	}
+	x.must(it.Status())
+	return names
+}
+
+func TestDBPropertiesTest_TableMetaIndexKeys(t *testing.T) {
+	eachOptions(t, skipNone, func(x *dbTest) {
+		for i := range 100 {
+			x.mustPut(0, key(i), "val")
+		}
+		x.flush(0)
+		tables := x.files(rocksdb.TableFile)
+		if len(tables) != 1 {
+			t.Fatalf("tables %q", tables)
+		}
+		var want []string
+		o := x.last.TableFactory.(rocksdb.Configurable).OptionsPtr(rocksdb.BlockBasedTableOptionsName)
+		if bbto, ok := o.(*rocksdb.BlockBasedTableOptions); ok {
+			switch {
+			case bbto.FilterPolicy == nil:
+			case bbto.PartitionFilters:
+				want = append(want, "partitionedfilter.rocksdb.BuiltinBloomFilter")
+			default:
+				want = append(want, "fullfilter.rocksdb.BuiltinBloomFilter")
+			}
+			if bbto.IndexType == rocksdb.HashSearch {
+				want = append(want, "rocksdb.hashindex.metadata", "rocksdb.hashindex.prefixes")
+			}
+			if bbto.FormatVersion >= 6 {
+				want = append(want, "rocksdb.index")
+			}
+		}
+		want = append(want, "rocksdb.properties")
+		if got := x.metaIndexKeys(tables[0]); !slices.Equal(got, want) {
+			t.Errorf("meta blocks %q, not %q", got, want)
+		}
+	})
 }
