@@ -48,7 +48,7 @@ const (
 
 	// maxTries bounds the tries of a submission that the kernel has no memory
 	// for.
-	maxTries = 1000
+	maxTries = 200
 
 	// cancelData is the userData of cancel requests, whose outcome does not
 	// matter: the read that was to be cancelled has a completion of its own.

@@ -468,21 +468,19 @@ func TestAsyncReadsDoNotAllocate(t *testing.T) {
 	})
 }
 
-// BenchmarkMultiRead reads 32 random blocks of 4 KiB, directly where the file
-// system can.
+// BenchmarkMultiRead reads 32 random blocks of 4 KiB: directly, where the file
+// system can, and from the system's cache.
 func BenchmarkMultiRead(b *testing.B) {
 	const count, size = 32, 256 << 20
 	fs := asyncFS(b, AsyncReadAuto)
 	name, _ := writeRandom(b, fs, size)
-	r := openForReads(b, fs, name, true)
-	defer r.Close()
 	reqs := make([]rocksdb.FSReadRequest, count)
 	for i := range reqs {
 		reqs[i] = rocksdb.FSReadRequest{Len: testSector, Scratch: alignedBytes(testSector, 0)}
 	}
 	handles := make([]rocksdb.IOHandle, count)
 	cb := func(*rocksdb.FSReadRequest) {}
-	async := func() {
+	async := func(r rocksdb.FSRandomAccessFile) {
 		for i := range reqs {
 			h, err := r.ReadAsync(&reqs[i], nil, cb)
 			noErrorTB(b, err)
@@ -493,38 +491,42 @@ func BenchmarkMultiRead(b *testing.B) {
 			h.Release()
 		}
 	}
-	multi := func() { noErrorTB(b, r.MultiRead(reqs, nil)) }
-	serial := func() {
+	multi := func(r rocksdb.FSRandomAccessFile) { noErrorTB(b, r.MultiRead(reqs, nil)) }
+	serial := func(r rocksdb.FSRandomAccessFile) {
 		for i := range reqs {
 			reqs[i].Result, reqs[i].Status = r.Read(reqs[i].Offset, reqs[i].Len, nil, reqs[i].Scratch)
 		}
 	}
-	for _, c := range []struct {
-		name string
-		mode AsyncReadMode
-		f    func()
-	}{
-		{"Pread", AsyncReadAuto, serial},
-		{"IOUring", AsyncReadIOUring, multi},
-		{"Goroutines", AsyncReadGoroutines, multi},
-		{"ReadAsyncIOUring", AsyncReadIOUring, async},
-		{"ReadAsyncGoroutines", AsyncReadGoroutines, async},
-	} {
-		b.Run(fmt.Sprintf("%s/direct=%v", c.name, r.UseDirectIO()), func(b *testing.B) {
-			fs.SetAsyncReadMode(c.mode)
-			rnd := rand.New(rand.NewPCG(1, 1))
-			b.SetBytes(count * testSector)
-			b.ReportAllocs()
-			for b.Loop() {
-				for i := range reqs {
-					reqs[i].Offset = uint64(rnd.IntN(size/testSector) * testSector)
+	for _, direct := range []bool{true, false} {
+		r := openForReads(b, fs, name, direct)
+		for _, c := range []struct {
+			name string
+			mode AsyncReadMode
+			f    func(rocksdb.FSRandomAccessFile)
+		}{
+			{"Pread", AsyncReadAuto, serial},
+			{"IOUring", AsyncReadIOUring, multi},
+			{"Goroutines", AsyncReadGoroutines, multi},
+			{"ReadAsyncIOUring", AsyncReadIOUring, async},
+			{"ReadAsyncGoroutines", AsyncReadGoroutines, async},
+		} {
+			b.Run(fmt.Sprintf("%s/direct=%v", c.name, r.UseDirectIO()), func(b *testing.B) {
+				fs.SetAsyncReadMode(c.mode)
+				rnd := rand.New(rand.NewPCG(1, 1))
+				b.SetBytes(count * testSector)
+				b.ReportAllocs()
+				for b.Loop() {
+					for i := range reqs {
+						reqs[i].Offset = uint64(rnd.IntN(size/testSector) * testSector)
+					}
+					c.f(r)
+					for i := range reqs {
+						noErrorTB(b, reqs[i].Status)
+					}
 				}
-				c.f()
-				for i := range reqs {
-					noErrorTB(b, reqs[i].Status)
-				}
-			}
-			b.ReportMetric(float64(count)*float64(b.N)/b.Elapsed().Seconds(), "reads/s")
-		})
+				b.ReportMetric(float64(count)*float64(b.N)/b.Elapsed().Seconds(), "reads/s")
+			})
+		}
+		noErrorTB(b, r.Close())
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/rocksdb-go/rocksdb/test_util/syncpoint"
 )
 
 // The kernel's numbers (linux/io_uring.h).
@@ -222,12 +224,23 @@ func (r *ioRing) await(wait int) error {
 	return err
 }
 
+// ioEnter is a call about to be made; tests change it.
+type ioEnter struct {
+	submit, wait int
+	err          error // to fail with instead
+}
+
 func (r *ioRing) enterRaw(submit, wait int) (int, error) {
+	call := ioEnter{submit: submit, wait: wait}
+	syncpoint.ProcessArg("ioRing::enter", &call)
+	if call.err != nil {
+		return 0, call.err
+	}
 	var flags uintptr
-	if wait > 0 {
+	if call.wait > 0 {
 		flags = ioringEnterGetEvents
 	}
-	n, _, errno := unix.Syscall6(unix.SYS_IO_URING_ENTER, uintptr(r.fd), uintptr(submit), uintptr(wait), flags, 0, 0)
+	n, _, errno := unix.Syscall6(unix.SYS_IO_URING_ENTER, uintptr(r.fd), uintptr(call.submit), uintptr(call.wait), flags, 0, 0)
 	if errno != 0 {
 		return 0, errno
 	}
@@ -243,6 +256,7 @@ func (r *ioRing) take() (userData uint64, res int, ok bool) {
 	cqe := &r.cqes[head&r.cqMask]
 	userData, res = cqe.userData, int(cqe.res)
 	atomic.StoreUint32(r.cqHead, head+1)
+	syncpoint.ProcessArg("ioRing::take", &res)
 	return userData, res, true
 }
 
