@@ -513,3 +513,24 @@ func TestDBBasicTestTrackWal_DoNotTrackObsoleteWal(t *testing.T) {
 	// Had SyncWAL tracked logs that no longer matter, they would be missing now.
 	x.reopenWithColumnFamilies([]string{"default", "cf"}, o)
 }
+
+// TestFamilyPathsAreSynced has no upstream twin: a family's own directories are
+// synced when tables were made in them.
+func TestFamilyPathsAreSynced(t *testing.T) {
+	x := newDBTest(t)
+	o := x.currentOptions()
+	o.CFPaths = []rocksdb.DBPath{{Path: x.dir + "_cf", TargetSize: 1 << 30}}
+	x.createAndReopenWithCF([]string{"made"}, o)
+	x.createColumnFamilies([]string{"new"}, o)
+	names := []string{"default", "made", "new"}
+	for cf := range names {
+		x.mustPut(cf, "k", "v")
+		x.flush(cf)
+	}
+	x.close()
+	x.must(x.fault.DeleteFilesCreatedAfterLastDirSync(&rocksdb.IOOptions{}))
+	x.reopenWithColumnFamilies(names, o)
+	for cf := range names {
+		x.wantGet(cf, "k", "v")
+	}
+}

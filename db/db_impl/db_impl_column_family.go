@@ -95,6 +95,9 @@ func (d *DBImpl) addColumnFamily(o *rocksdb.ColumnFamilyOptions, name string, ct
 		return nil, err
 	}
 	cfd := d.families.GetColumnFamilyByName(name)
+	if err := d.dirs.AddFamily(d.fs, cfd); err != nil {
+		return nil, err
+	}
 	cfd.InstallSuperVersion(ctx, d)
 	d.updateMaxInMemoryStateLocked()
 	h := db.NewColumnFamilyHandle(cfd, d)

@@ -77,6 +77,11 @@ func (d *DBImpl) recoverLocked(families []rocksdb.ColumnFamilyDescriptor, ro rec
 		if err := d.maybeUpdateNextFileNumber(ctx); err != nil {
 			return 0, false, err
 		}
+		for _, cfd := range d.families.All() {
+			if err := d.dirs.AddFamily(d.fs, cfd); err != nil {
+				return 0, false, err
+			}
+		}
 	}
 	d.updateMaxInMemoryStateLocked()
 	d.defaultHandle = db.NewColumnFamilyHandle(d.families.GetDefault(), d)
