@@ -549,20 +549,6 @@ func (s *lruCacheShard) setCapacity(capacity int) {
 	s.freeEntries(deleted)
 }
 
-// setPoolRatio changes one pool's part of the capacity.
-func (s *lruCacheShard) setPoolRatio(high bool, ratio float64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if high {
-		s.mu.highPriPoolRatio = ratio
-		s.mu.highPriPoolCapacity = float64(s.mu.capacity) * ratio
-	} else {
-		s.mu.lowPriPoolRatio = ratio
-		s.mu.lowPriPoolCapacity = float64(s.mu.capacity) * ratio
-	}
-	s.maintainPoolSizeLocked()
-}
-
 // applyToSomeEntries goes on from *state, the hash reached so far (which holds
 // across resizes, as the table is indexed by upper bits), and sets it to
 // applyDone after the last chain. f runs with the mutex held.
@@ -847,15 +833,4 @@ func (c *LRUCache) GetHighPriPoolRatio() float64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.mu.highPriPoolRatio
-}
-
-// lruSize counts the entries in the LRU lists.
-func (c *LRUCache) lruSize() int {
-	return c.sum(func(s *lruCacheShard) int {
-		n := 0
-		for h := s.mu.lru.next; h != &s.mu.lru; h = h.next {
-			n++
-		}
-		return n
-	})
 }

@@ -97,16 +97,15 @@ type ColumnFamilyData struct {
 	id   uint32 // constant
 	name string // constant
 
-	set             *ColumnFamilySet
-	icmp            *dbformat.InternalKeyComparator // constant
-	initialCF       rocksdb.ColumnFamilyOptions     // sanitized, as opened; constant
-	ioptions        *options.ImmutableOptions       // constant
-	mutable         atomic.Pointer[options.MutableCFOptions]
-	tableCache      *tablecache.TableCache // constant; nil for the dummy
-	blobFileCache   blobFileEvicter        // constant; nil while blob files are not read
-	picker          compaction.Picker      // constant
-	internalStats   *InternalStats         // constant
-	deletionPending bool
+	set           *ColumnFamilySet
+	icmp          *dbformat.InternalKeyComparator // constant
+	initialCF     rocksdb.ColumnFamilyOptions     // sanitized, as opened; constant
+	ioptions      *options.ImmutableOptions       // constant
+	mutable       atomic.Pointer[options.MutableCFOptions]
+	tableCache    *tablecache.TableCache // constant; nil for the dummy
+	blobFileCache blobFileEvicter        // constant; nil while blob files are not read
+	picker        compaction.Picker      // constant
+	internalStats *InternalStats         // constant
 
 	dummyVersions *Version // head of the list of versions
 	current       *Version
@@ -130,8 +129,6 @@ type ColumnFamilyData struct {
 	allow2PC                  bool
 	nextEpochNumber           atomic.Uint64
 	fullHistoryTSLow          []byte
-	flushSkipReschedule       bool
-	mempurgeUsed              bool
 }
 
 // GetID gives the family's number.
