@@ -154,6 +154,12 @@ func (c *ColumnFamily) NewIterator(ro *ReadOptions) *Iterator {
 	return &Iterator{Iterator: c.impl.NewIterator(ro, c.ColumnFamilyHandleImpl)}
 }
 
+// NewMultiScan reads several ranges, read ahead together; it has to be closed.
+// Wrong arguments are its Err.
+func (c *ColumnFamily) NewMultiScan(ro *ReadOptions, args *MultiScanArgs) MultiScan {
+	return c.impl.NewMultiScan(ro, c.ColumnFamilyHandleImpl, args)
+}
+
 // Flush writes the family's memtables to tables.
 func (c *ColumnFamily) Flush(o *FlushOptions) error { return c.impl.Flush(o, c.ColumnFamilyHandleImpl) }
 

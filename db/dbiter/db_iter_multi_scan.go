@@ -33,6 +33,13 @@ func (d *DBIter) Prepare(args *rocksdb.MultiScanArgs) {
 	}
 }
 
+// SetBounds changes the bounds of the seeks to come; nil is none. Whoever made
+// d has to change them in the ReadOptions of the inner iterators too.
+func (d *DBIter) SetBounds(lower, upper []byte) {
+	d.lowerBound, d.hasLower = append(d.lowerBound[:0], lower...), lower != nil
+	d.upperBound, d.hasUpper = append(d.upperBound[:0], upper...), upper != nil
+}
+
 func (d *DBIter) validateScanOptions(args *rocksdb.MultiScanArgs) error {
 	if args == nil || len(args.Ranges) == 0 {
 		return rocksdb.InvalidArgument("Empty MultiScanArgs")

@@ -284,8 +284,15 @@ func (it *BlockBasedTableIterator) SeekToFirst() { it.seek(nil) }
 // Seek goes to the first entry at or after target.
 func (it *BlockBasedTableIterator) Seek(target []byte) { it.seek(target) }
 
-func (it *BlockBasedTableIterator) seek(target []byte) {
+// begin starts a seek. The bound may be another than at the last one: a
+// multi-scan's ranges have one each.
+func (it *BlockBasedTableIterator) begin() {
+	it.upper = it.ro.IterateUpperBound
 	it.outOfBound, it.atFirstKey, it.seekStat = false, false, 0
+}
+
+func (it *BlockBasedTableIterator) seek(target []byte) {
+	it.begin()
 	if target != nil && !it.checkPrefixMayMatch(target, true) {
 		return
 	}
@@ -337,7 +344,7 @@ func (it *BlockBasedTableIterator) targetInBlock(target []byte) bool {
 // SeekForPrev goes to the last entry at or before target. The index is sought
 // forward: target most likely lies in that block, not in the one before.
 func (it *BlockBasedTableIterator) SeekForPrev(target []byte) {
-	it.outOfBound, it.atFirstKey, it.seekStat = false, false, 0
+	it.begin()
 	if !it.checkPrefixMayMatch(target, false) {
 		return
 	}
@@ -362,7 +369,7 @@ func (it *BlockBasedTableIterator) SeekForPrev(target []byte) {
 
 // SeekToLast goes to the last entry.
 func (it *BlockBasedTableIterator) SeekToLast() {
-	it.outOfBound, it.atFirstKey, it.seekStat = false, false, 0
+	it.begin()
 	it.index.SeekToLast()
 	if !it.index.Valid() {
 		it.resetDataIter()
