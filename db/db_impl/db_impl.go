@@ -133,8 +133,9 @@ type stateLocked struct {
 	snapshots          snapshot.List
 	aliveLogs          []logFile // oldest first; the last one is written to
 	logsToFree         []*wal.Writer
-	recycleLogs        []uint64    // closed, to be written over
-	recycleClosing     []uint64    // will be among them once closed
+	recycleLogs        []uint64 // closed, to be written over
+	recycleClosing     []uint64 // will be among them once closed
+	precreated         precreatedWAL
 	pendingOutputs     pendingList // least file number of each running job
 	purge              purgeQueue
 	filesGrabbed       map[uint64]bool
@@ -460,9 +461,16 @@ func (d *DBImpl) closeImpl() error {
 	d.st.bgCompactScheduled -= d.env.UnSchedule(d, rocksdb.LowPriority)
 	d.st.bgFlushScheduled -= d.env.UnSchedule(d, rocksdb.HighPriority)
 	for d.st.bgBottomScheduled > 0 || d.st.bgCompactScheduled > 0 || d.st.bgFlushScheduled > 0 || d.st.pendingPurgeJobs > 0 ||
-		d.st.purge.scheduled > 0 {
+		d.st.purge.scheduled > 0 || d.st.precreated.scheduled {
 		syncpoint.Process("DBImpl::~DBImpl:WaitJob")
 		d.bgCond.Wait()
+	}
+	if w := d.st.precreated.writer; w != nil {
+		// The file stays, empty.
+		d.st.precreated = precreatedWAL{}
+		d.mu.Unlock()
+		keep(w.Close(&rocksdb.IOOptions{}))
+		d.mu.Lock()
 	}
 	var free []*memtable.MemTable
 	d.flushScheduler.Clear(&free)

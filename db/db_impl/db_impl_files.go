@@ -144,16 +144,11 @@ func (d *DBImpl) findObsoleteFilesLocked(job *jobContext, force, noFullScan bool
 	}
 	// Counted before the mutex is released, so that who lists logs waits for
 	// this job.
+	job.counted = true
 	d.st.pendingPurgeJobs++
 	d.takeObsoleteLogsLocked(job)
-	if job.counted = job.haveSomethingToDelete(); !job.counted {
-		d.purgeEndedLocked()
-	}
-}
-
-func (d *DBImpl) purgeEndedLocked() {
-	if d.st.pendingPurgeJobs--; d.st.pendingPurgeJobs == 0 {
-		d.bgCond.Broadcast()
+	if !job.haveSomethingToDelete() {
+		d.uncountPurgeLocked(job)
 	}
 }
 

@@ -72,6 +72,11 @@ func sanitizeDBOptions(dbName string, src *rocksdb.DBOptions, readOnly bool) (o 
 	if o.WALRecoveryMode == rocksdb.TolerateCorruptedTailRecords || o.WALRecoveryMode == rocksdb.AbsoluteConsistency {
 		o.RecycleLogFileNum = 0
 	}
+	if o.AsyncWALPrecreate && o.RecycleLogFileNum != 0 {
+		// A log made ahead has a number of its own, a recycled one is an old file.
+		o.AsyncWALPrecreate = false
+		logging.Warn(o.InfoLog, "async_wal_precreate is disabled since recycle_log_file_num is non-zero")
+	}
 	if len(o.DBPaths) == 0 {
 		o.DBPaths = []rocksdb.DBPath{{Path: dbName, TargetSize: ^uint64(0)}}
 	} else if o.WALDir == "" {
@@ -277,8 +282,10 @@ func Open(o *rocksdb.DBOptions, dbName string, families []rocksdb.ColumnFamilyDe
 		d.purgeObsoleteFiles(job)
 	}
 	job.clean()
+	syncpoint.Process("DBImpl::Open:AfterDeleteFiles")
 	d.mu.Lock()
 	d.maybeScheduleLocked()
+	d.maybeScheduleWALPrecreateLocked(d.walPreallocateBlockSize(largestBuffer))
 	d.mu.Unlock()
 	logging.Header(d.infoLog, "DB pointer %p", d)
 	return d, handles, nil
@@ -482,6 +489,15 @@ func (d *DBImpl) predecessor() wal.PredecessorWALInfo {
 // createWAL makes a log file, of an old one when recycle is its number, and
 // writes its first records.
 func (d *DBImpl) createWAL(number, recycle, preallocate uint64, predecessor wal.PredecessorWALInfo) (*logHandle, error) {
+	w, err := d.createWALWriter(number, recycle, preallocate)
+	if err != nil {
+		return nil, err
+	}
+	return d.startWAL(w, predecessor)
+}
+
+// createWALWriter makes the file, and writes nothing.
+func (d *DBImpl) createWALWriter(number, recycle, preallocate uint64) (*wal.Writer, error) {
 	mo := d.mutableDBOptions.Load()
 	fo := d.fs.OptimizeForLogWrite(&d.fileOptions, mo.WALBytesPerSync, mo.WritableFileMaxBufferSize)
 	fo.WriteHint = rocksdb.WriteLifeShort
@@ -502,10 +518,16 @@ func (d *DBImpl) createWAL(number, recycle, preallocate uint64, predecessor wal.
 	params := d.writerParams()
 	params.PerformDataVerification = d.immutable.ChecksumHandoffFileTypes.Contains(rocksdb.WalFile)
 	params.BufferedDataWithChecksum = params.PerformDataVerification
-	w := wal.NewWriter(file.NewWritableFileWriter(f, name, fo, params), wal.WriterOptions{LogNumber: number,
+	return wal.NewWriter(file.NewWritableFileWriter(f, name, fo, params), wal.WriterOptions{LogNumber: number,
 		RecycleLogFiles: d.immutable.RecycleLogFileNum > 0, ManualFlush: d.immutable.ManualWALFlush,
-		Compression: d.immutable.WALCompression, TrackAndVerifyWALs: d.immutable.TrackAndVerifyWALs})
-	if err = w.AddCompressionTypeRecord(&rocksdb.IOOptions{}); err == nil {
+		Compression: d.immutable.WALCompression, TrackAndVerifyWALs: d.immutable.TrackAndVerifyWALs}), nil
+}
+
+// startWAL writes the first records; a log where that fails is closed.
+func (d *DBImpl) startWAL(w *wal.Writer, predecessor wal.PredecessorWALInfo) (*logHandle, error) {
+	err := w.AddCompressionTypeRecord(&rocksdb.IOOptions{})
+	syncpoint.ProcessArg("DBImpl::StartWALFile:AfterCompressionTypeRecord", &err)
+	if err == nil {
 		err = w.MaybeAddPredecessorWALInfo(&rocksdb.IOOptions{}, &predecessor)
 	}
 	if err != nil {

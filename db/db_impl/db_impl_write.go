@@ -13,6 +13,7 @@ import (
 
 	"github.com/rocksdb-go/rocksdb/db"
 	"github.com/rocksdb-go/rocksdb/db/memtable"
+	"github.com/rocksdb-go/rocksdb/db/wal"
 	"github.com/rocksdb-go/rocksdb/db/writebatch"
 	"github.com/rocksdb-go/rocksdb/db/writethread"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
@@ -920,8 +921,13 @@ func (d *DBImpl) switchMemtableLocked(cfd *db.ColumnFamilyData, ctx *writeContex
 	newLog := !d.logEmpty
 	number := d.logNumber.Load()
 	var recycle uint64
+	var prepared *wal.Writer
 	if newLog {
-		number = d.versions.NewFileNumber()
+		if prepared = d.takePrecreatedWALLocked(); prepared != nil {
+			number = prepared.GetLogNumber()
+		} else {
+			number = d.versions.NewFileNumber()
+		}
 		if d.immutable.RecycleLogFileNum > 0 && len(d.st.recycleLogs) > 0 && d.st.deletesDisabled == 0 {
 			recycle = d.st.recycleLogs[0]
 		}
@@ -934,8 +940,13 @@ func (d *DBImpl) switchMemtableLocked(cfd *db.ColumnFamilyData, ctx *writeContex
 	d.mu.Unlock()
 	var err error
 	var log *logHandle
+	preallocate := d.walPreallocateBlockSize(mo.WriteBufferSize)
 	if newLog {
-		log, err = d.createWAL(number, recycle, d.walPreallocateBlockSize(mo.WriteBufferSize), d.predecessor())
+		if prepared != nil {
+			log, err = d.startPrecreatedWAL(prepared, d.predecessor())
+		} else {
+			log, err = d.createWAL(number, recycle, preallocate, d.predecessor())
+		}
 		syncpoint.ProcessArg("DBImpl::SwitchMemtable:AfterCreateWAL", &err)
 	}
 	var mem *memtable.MemTable
@@ -976,6 +987,7 @@ func (d *DBImpl) switchMemtableLocked(cfd *db.ColumnFamilyData, ctx *writeContex
 	mem.Ref()
 	cfd.SetMemtable(mem)
 	d.installSuperVersionAndScheduleLocked(cfd, &ctx.sv)
+	d.maybeScheduleWALPrecreateLocked(preallocate)
 	d.notifyOnMemTableSealed(cfd, &info)
 	return nil
 }
