@@ -462,6 +462,9 @@ func (c *ColumnFamilyData) SetOptionsLocked(dbOptions *rocksdb.DBOptions, values
 	if err := ValidateOptions(dbOptions, &full); err != nil {
 		return err
 	}
+	if err := CheckBuilt(&full); err != nil {
+		return err
+	}
 	if err := options.ValidateOptions(dbOptions, &full); err != nil {
 		return err
 	}

@@ -183,6 +183,15 @@ func ValidateOptions(dbo *rocksdb.DBOptions, o *rocksdb.ColumnFamilyOptions) err
 			return rocksdb.InvalidArgument("Memtable doesn't allow concurrent writes (allow_concurrent_memtable_write)")
 		}
 	}
+	if o.MemtableFactory != nil && o.MemtableFactory.Name() != "SkipListFactory" {
+		// Reads would fail.
+		if o.ParanoidMemoryChecks {
+			return rocksdb.NotSupported("paranoid_memory_checks is not supported by " + o.MemtableFactory.Name())
+		}
+		if o.MemtableVerifyPerKeyChecksumOnSeek {
+			return rocksdb.NotSupported("memtable_verify_per_key_checksum_on_seek is not supported by " + o.MemtableFactory.Name())
+		}
+	}
 	if dbo.UnorderedWrite && o.MaxSuccessiveMerges != 0 {
 		return rocksdb.InvalidArgument("max_successive_merges > 0 is incompatible with unordered_write")
 	}
@@ -221,6 +230,20 @@ func ValidateOptions(dbo *rocksdb.DBOptions, o *rocksdb.ColumnFamilyOptions) err
 		}
 	}
 	return notBuiltYet(o)
+}
+
+// CheckBuilt refuses, beside ValidateOptions, values whose feature is not there
+// yet.
+func CheckBuilt(o *rocksdb.ColumnFamilyOptions) error {
+	switch {
+	case o.EnableBlobGarbageCollection:
+		return rocksdb.NotSupported("enable_blob_garbage_collection is not built yet")
+	case o.BlobCompactionReadaheadSize > 0:
+		return rocksdb.NotSupported("blob_compaction_readahead_size is not built yet")
+	case o.CompactionStyle == rocksdb.CompactionStyleFIFO && o.CompactionOptionsFIFO.AllowTrivialCopyWhenChangeTemperature:
+		return rocksdb.NotSupported("compaction_options_fifo.allow_trivial_copy_when_change_temperature is not built yet")
+	}
+	return nil
 }
 
 // notBuiltYet names the options whose feature is not there yet.

@@ -61,6 +61,9 @@ func (d *DBImpl) createColumnFamily(o *rocksdb.ColumnFamilyOptions, name string)
 	if err := options.ValidateOptions(&dbo, o); err != nil {
 		return nil, err
 	}
+	if err := db.CheckBuilt(o); err != nil {
+		return nil, err
+	}
 	for _, p := range o.CFPaths {
 		if err := d.fs.CreateDirIfMissing(p.Path, &rocksdb.IOOptions{}); err != nil {
 			return nil, err

@@ -378,6 +378,9 @@ func (d *DBImpl) CompactRange(o *rocksdb.CompactRangeOptions, cf rocksdb.ColumnF
 	if len(o.FullHistoryTSLow) > 0 {
 		return rocksdb.NotSupported("CompactRangeOptions.full_history_ts_low is not built yet")
 	}
+	if o.BlobGarbageCollectionPolicy == rocksdb.BlobGarbageCollectionPolicyForce {
+		return rocksdb.NotSupported("CompactRangeOptions.blob_garbage_collection_policy is not built yet")
+	}
 	flush := true
 	if begin != nil && end != nil {
 		sv := cfd.GetReferencedSuperVersion()

@@ -388,6 +388,12 @@ func (d *DBImpl) Flush(o *rocksdb.FlushOptions, cf rocksdb.ColumnFamilyHandle) e
 		def := rocksdb.DefaultFlushOptions()
 		o = &def
 	}
+	switch {
+	case o.ForceAtomicFlush:
+		return rocksdb.NotSupported("FlushOptions.force_atomic_flush is not built yet")
+	case o.ListenerWait:
+		return rocksdb.NotSupported("FlushOptions.listener_wait is not built yet")
+	}
 	cfd := d.cfd(cf)
 	logging.Info(d.infoLog, "[%s] Manual flush start.", cfd.GetName())
 	err := d.flushMemTable(cfd, o, rocksdb.FlushReasonManualFlush)
@@ -652,6 +658,7 @@ func (d *DBImpl) WaitForCompact(o *rocksdb.WaitForCompactOptions) error {
 		}
 		st := &d.st
 		if (st.bgBottomScheduled > 0 || st.bgCompactScheduled > 0 || st.bgFlushScheduled > 0 || st.unscheduledCompacts > 0 ||
+			o.WaitForPurge && st.purge.scheduled > 0 ||
 			st.unscheduledFlushes > 0 || len(st.flushQueue) > 0 && d.errorHandler.GetBGError() == nil) && d.errorHandler.GetBGError() == nil {
 			if deadline > 0 && d.clock.NowMicros() >= deadline {
 				d.mu.Unlock()

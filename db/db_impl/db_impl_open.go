@@ -4,6 +4,7 @@
 package dbimpl
 
 import (
+	"math"
 	"sync"
 
 	"github.com/rocksdb-go/rocksdb/cache"
@@ -119,6 +120,8 @@ func validateDBOptions(o *rocksdb.DBOptions) error {
 		return rocksdb.InvalidArgument("unordered_write is incompatible with enable_pipelined_write")
 	case o.AtomicFlush && o.EnablePipelinedWrite:
 		return rocksdb.InvalidArgument("atomic_flush is incompatible with enable_pipelined_write")
+	case o.ReadIOExecutorThreads <= 0:
+		return rocksdb.InvalidArgument("read_io_executor_threads must be greater than zero")
 	case o.UseDirectIOForFlushAndCompaction && o.WritableFileMaxBufferSize == 0:
 		return rocksdb.InvalidArgument("writes in direct IO require writable_file_max_buffer_size > 0")
 	case !o.WriteDBIDToManifest && !o.WriteIdentityFile:
@@ -148,6 +151,16 @@ func validateDBOptions(o *rocksdb.DBOptions) error {
 		return rocksdb.NotSupported("compaction_service is not built yet")
 	case o.WalFilter != nil:
 		return rocksdb.NotSupported("wal_filter is not built yet")
+	case o.EnableThreadTracking:
+		return rocksdb.NotSupported("enable_thread_tracking is not built yet")
+	case o.ReadIOExecutorThreads != 1:
+		return rocksdb.NotSupported("read_io_executor_threads other than 1 is not built yet")
+	case o.MaxBGErrorResumeCount != 0 && o.MaxBGErrorResumeCount != math.MaxInt32:
+		// The default is taken though nothing resumes by itself: see
+		// docs/differences.md.
+		return rocksdb.NotSupported("max_bgerror_resume_count other than 0 and the default is not built yet")
+	case o.BGErrorResumeRetryInterval != 1000000:
+		return rocksdb.NotSupported("bgerror_resume_retry_interval is not built yet")
 	}
 	return nil
 }
@@ -301,6 +314,9 @@ func validateOpen(o *rocksdb.DBOptions, families []rocksdb.ColumnFamilyDescripto
 		if err := options.ValidateOptions(o, &f.Options); err != nil {
 			return err
 		}
+		if err := db.CheckBuilt(&f.Options); err != nil {
+			return err
+		}
 		if f.Name == rocksdb.DefaultColumnFamilyName {
 			hasDefault = true
 			if f.Options.DisallowMemtableWrites {
@@ -425,6 +441,9 @@ func (d *DBImpl) newDB() error {
 		}
 	}
 	fo := d.fs.OptimizeForManifestWrite(&d.fileOptions)
+	if t := d.immutable.MetadataWriteTemperature; t != rocksdb.TemperatureUnknown {
+		fo.Temperature = t
+	}
 	f, err := d.fs.NewWritableFile(name, fo)
 	if err != nil {
 		return err
@@ -501,6 +520,9 @@ func (d *DBImpl) createWALWriter(number, recycle, preallocate uint64) (*wal.Writ
 	mo := d.mutableDBOptions.Load()
 	fo := d.fs.OptimizeForLogWrite(&d.fileOptions, mo.WALBytesPerSync, mo.WritableFileMaxBufferSize)
 	fo.WriteHint = rocksdb.WriteLifeShort
+	if t := d.immutable.WALWriteTemperature; t != rocksdb.TemperatureUnknown {
+		fo.Temperature = t
+	}
 	dir := d.immutable.GetWalDir()
 	name := filename.LogFileName(dir, number)
 	var f rocksdb.FSWritableFile

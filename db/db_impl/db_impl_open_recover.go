@@ -596,7 +596,29 @@ func (r *walRecovery) replayRecord(number uint64, record []byte, path string, re
 		return nil
 	}
 	if in.HasValidWrites && !r.readOnly {
-		return r.flushFullMemtables()
+		if err := r.flushFullMemtables(); err != nil {
+			return err
+		}
+		return r.enforceWriteBufferManager()
+	}
+	return nil
+}
+
+// enforceWriteBufferManager flushes all memtables with data when the shared
+// budget of memory is used up.
+func (r *walRecovery) enforceWriteBufferManager() error {
+	d := r.d
+	if !d.immutable.EnforceWriteBufferManagerDuringRecovery || !d.writeBufferManager.ShouldFlush() {
+		return nil
+	}
+	for _, cfd := range d.families.All() {
+		if cfd.IsDropped() || cfd.Mem() == nil || cfd.Mem().IsEmpty() {
+			continue
+		}
+		if err := r.writeLevel0Table(cfd); err != nil {
+			return err
+		}
+		cfd.CreateNewMemtable(r.next - 1)
 	}
 	return nil
 }

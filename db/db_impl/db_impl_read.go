@@ -4,6 +4,7 @@
 package dbimpl
 
 import (
+	"bytes"
 	"github.com/rocksdb-go/rocksdb/db/blob/blobformat"
 	"github.com/rocksdb-go/rocksdb/util/stopwatch"
 	"sync"
@@ -64,10 +65,14 @@ type getScratch struct {
 var getScratchPool = sync.Pool{New: func() any { return &getScratch{} }}
 
 // checkReadTimestamp makes sure that a timestamp is given exactly where keys
-// have one.
+// have one, and refuses what is not built yet.
 func checkReadTimestamp(ro *rocksdb.ReadOptions, cfd *db.ColumnFamilyData) error {
 	size := cfd.UserComparator().TimestampSize()
 	switch {
+	case ro.MergeOperandCountThreshold != nil:
+		return rocksdb.NotSupported("ReadOptions.merge_operand_count_threshold is not built yet")
+	case ro.ReadScopedBlockBufferProvider != nil:
+		return rocksdb.NotSupported("ReadOptions.read_scoped_block_buffer_provider is not built yet")
 	case size == 0 && ro.Timestamp != nil:
 		return rocksdb.InvalidArgument("cannot call this method on column family that does not enable timestamp")
 	case size > 0 && ro.Timestamp == nil:
@@ -242,7 +247,7 @@ func (r *resolver) GetBlob(ro *rocksdb.ReadOptions, userKey, index []byte, value
 	if err := b.DecodeFrom(index); err != nil {
 		return err
 	}
-	_, err := r.it.sv.Current.FetchBlob(ro, userKey, &b, value)
+	_, err := r.it.superVersion().Current.FetchBlob(ro, userKey, &b, value)
 	return err
 }
 
@@ -251,7 +256,8 @@ type Iterator struct {
 	dbiter.DBIter
 	d        *DBImpl
 	cfd      *db.ColumnFamilyData
-	sv       *db.SuperVersion
+	sv       *db.SuperVersion    // nil with tail
+	tail     *db.ForwardIterator // of a tailing iterator; nil otherwise
 	ro       rocksdb.ReadOptions
 	merger   merger
 	resolver resolver
@@ -311,8 +317,6 @@ func checkIteratorOptions(call string, ro *rocksdb.ReadOptions, cfd *db.ColumnFa
 		return rocksdb.InvalidArgumentf("Can only call %s with `ReadOptions::io_activity` is `Env::IOActivity::kUnknown` or `Env::IOActivity::kDBIterator`", call)
 	case ro.ReadTier == rocksdb.PersistedTier:
 		return rocksdb.NotSupported("ReadTier::kPersistedData is not yet supported in iterators.")
-	case ro.Tailing:
-		return rocksdb.NotSupported("ReadOptions.tailing is not built yet")
 	case ro.IterStartTS != nil && len(ro.IterStartTS) != cfd.UserComparator().TimestampSize():
 		return rocksdb.InvalidArgumentf("timestamp size mismatch: iter_start_ts has %d bytes, %d expected",
 			len(ro.IterStartTS), cfd.UserComparator().TimestampSize())
@@ -324,17 +328,26 @@ func checkIteratorOptions(call string, ro *rocksdb.ReadOptions, cfd *db.ColumnFa
 
 func (it *Iterator) init(seq rocksdb.SequenceNumber) {
 	sv := it.sv
+	it.ro.IterateLowerBound, it.ro.IterateUpperBound = bytes.Clone(it.ro.IterateLowerBound), bytes.Clone(it.ro.IterateUpperBound)
+	it.ro.TotalOrderSeek = it.ro.TotalOrderSeek || it.ro.Tailing && it.d.immutable.PrefixSeekOptInOnly
 	mo := sv.MutableCFOptions
 	it.ro.IOActivity = rocksdb.IOActivityDBIterator
 	it.merger = merger{cfd: it.cfd, perf: it.ro.PerfContext}
 	it.resolver = resolver{it}
-	c := dbiter.Config{ReadOptions: &it.ro, Comparator: it.cfd.InternalComparator(), Iter: it.internalIterator(seq), Sequence: seq,
+	var inner internaliter.InternalIterator
+	if it.ro.Tailing {
+		it.tail = db.NewForwardIterator(it.cfd, &it.ro, sv, it.releaseSuperVersion)
+		inner, seq, it.sv = it.tail, dbMaxSequence, nil
+	} else {
+		inner = it.internalIterator(seq)
+	}
+	c := dbiter.Config{ReadOptions: &it.ro, Comparator: it.cfd.InternalComparator(), Iter: inner, Sequence: seq,
 		Resolver: &it.resolver, PrefixExtractor: mo.PrefixExtractor, MaxSequentialSkip: mo.MaxSequentialSkipInIterations,
 		Statistics: it.d.stats, Clock: it.d.clock}
 	if it.cfd.IOptions().MergeOperator != nil {
 		c.Merger = &it.merger
 	}
-	if !it.d.readOnly {
+	if !it.d.readOnly && !it.ro.Tailing {
 		c.Memtable = sv.Mem
 		c.OpScanFlushTrigger, c.AvgScanFlushTrigger = mo.MemtableOpScanFlushTrigger, mo.MemtableAvgOpScanFlushTrigger
 	}
@@ -384,6 +397,9 @@ func (it *Iterator) internalIterator(seq rocksdb.SequenceNumber) internaliter.In
 // Refresh shows the present state, or a snapshot's; the iterator then stands
 // nowhere.
 func (it *Iterator) Refresh(snapshot rocksdb.Snapshot) error {
+	if it.tail != nil {
+		return rocksdb.NotSupported("Refresh() is not supported")
+	}
 	if it.sv == nil {
 		return it.Status()
 	}
@@ -402,6 +418,20 @@ func (it *Iterator) Refresh(snapshot rocksdb.Snapshot) error {
 	return err
 }
 
+func (it *Iterator) releaseSuperVersion(sv *db.SuperVersion) {
+	if sv.Unref() {
+		it.d.cleanupSuperVersion(sv, it.ro.BackgroundPurgeOnIteratorCleanup)
+	}
+}
+
+// superVersion is the state that the iterator is over.
+func (it *Iterator) superVersion() *db.SuperVersion {
+	if it.tail != nil {
+		return it.tail.SuperVersion()
+	}
+	return it.sv
+}
+
 // Close lets go of everything the iterator holds.
 func (it *Iterator) Close() error {
 	if it.closed {
@@ -410,9 +440,7 @@ func (it *Iterator) Close() error {
 	it.closed = true
 	err := it.DBIter.Close()
 	if it.sv != nil {
-		if it.sv.Unref() {
-			it.d.cleanupSuperVersion(it.sv, it.ro.BackgroundPurgeOnIteratorCleanup)
-		}
+		it.releaseSuperVersion(it.sv)
 		it.sv = nil
 	}
 	it.d.openIterators.Add(-1)
