@@ -106,6 +106,15 @@ func (d *DBImpl) TestGetBGError() error {
 	return d.errorHandler.GetBGError()
 }
 
+// TestWaitForPurge waits for files that are being deleted in the background.
+func (d *DBImpl) TestWaitForPurge() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for d.st.purge.scheduled > 0 {
+		d.bgCond.Wait()
+	}
+}
+
 // TestIsRecoveryInProgress tells whether a Resume is running.
 func (d *DBImpl) TestIsRecoveryInProgress() bool {
 	d.mu.Lock()

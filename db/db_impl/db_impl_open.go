@@ -283,7 +283,7 @@ func Open(o *rocksdb.DBOptions, dbName string, families []rocksdb.ColumnFamilyDe
 	syncpoint.Process("DBImpl::Open:Opened")
 	if err = d.writeOptionsFile(); err != nil {
 		// The new file may be there, and every try to open would add another.
-		d.deleteObsoleteOptionsFiles()
+		d.deleteObsoleteOptionsFiles(false)
 		return d, handles, rocksdb.IOError("DB::Open() failed --- Unable to persist Options file", err.Error()).Wrap(err)
 	}
 	job := d.newJobContext()
@@ -292,6 +292,7 @@ func Open(o *rocksdb.DBOptions, dbName string, families []rocksdb.ColumnFamilyDe
 	d.findObsoleteFilesLocked(job, true, false)
 	d.mu.Unlock()
 	if job.haveSomethingToDelete() {
+		job.background = d.purgesInBackground(false)
 		d.purgeObsoleteFiles(job)
 	}
 	job.clean()
@@ -639,15 +640,19 @@ func (d *DBImpl) renameTempOptionsFile(temp string, number uint64) error {
 	d.mu.Lock()
 	d.versions.SetOptionsFile(number, size)
 	keepAll := d.st.deletesDisabled > 0
+	background := d.purgesInBackground(false)
+	if background && !d.st.opened {
+		keepAll = true // Open will have them deleted
+	}
 	d.mu.Unlock()
 	if !keepAll {
-		d.deleteObsoleteOptionsFiles()
+		d.deleteObsoleteOptionsFiles(background)
 	}
 	return nil
 }
 
 // deleteObsoleteOptionsFiles keeps the two newest OPTIONS files.
-func (d *DBImpl) deleteObsoleteOptionsFiles() {
+func (d *DBImpl) deleteObsoleteOptionsFiles(background bool) {
 	const keep = 2
 	names, err := d.fs.GetChildren(d.dbName, &rocksdb.IOOptions{DoNotRecurse: true})
 	if err != nil {
@@ -660,10 +665,22 @@ func (d *DBImpl) deleteObsoleteOptionsFiles() {
 		}
 	}
 	sortUint64(numbers)
-	for len(numbers) > keep {
-		name := filename.OptionsFileName(d.dbName, numbers[0])
+	if len(numbers) <= keep {
+		return
+	}
+	numbers = numbers[:len(numbers)-keep]
+	if background {
+		d.mu.Lock()
+		for _, n := range numbers {
+			d.st.purge.files[n] = purgeFile{path: filename.OptionsFileName(d.dbName, n), dir: d.dbName, fileType: rocksdb.OptionsFile}
+		}
+		d.schedulePurgeLocked()
+		d.mu.Unlock()
+		return
+	}
+	for _, n := range numbers {
+		name := filename.OptionsFileName(d.dbName, n)
 		logging.Info(d.infoLog, "Deleting obsolete options file %s\n", name)
 		_ = d.fs.DeleteFile(name, &rocksdb.IOOptions{})
-		numbers = numbers[1:]
 	}
 }
