@@ -260,8 +260,9 @@ var asyncReadPool = sync.Pool{New: func() any {
 	return h
 }}
 
-// Release lets the handle be used for another read; it may not be used any
-// more. One that was not finished is left to the garbage collector.
+// Release lets the handle be used for another read; no Poll or AbortIO of it
+// may be under way or follow. One that was not finished is left to the garbage
+// collector, its memory once the read is done.
 func (h *asyncRead) Release() {
 	h.finished.Lock()
 	reuse := h.finished.yes

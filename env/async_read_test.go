@@ -390,6 +390,43 @@ func TestReadAsyncManyUnderWay(t *testing.T) {
 	}
 }
 
+// TestReadAsyncForgotten releases reads that are under way and drops all of
+// theirs. Memory that is then allocated may not be what the system writes to.
+func TestReadAsyncForgotten(t *testing.T) {
+	asyncTest(t, func(t *testing.T, fs *PosixFileSystem) {
+		const size = 1 << 20
+		name, content := writeSectors(t, fs, size)
+		r := openForReads(t, fs, name, true)
+		defer r.Close()
+		for range 10 {
+			for range 4 {
+				h, err := r.ReadAsync(&rocksdb.FSReadRequest{Len: size, Scratch: alignedBytes(size, 0)}, nil, func(*rocksdb.FSReadRequest) {
+					t.Error("the callback of a forgotten read")
+				})
+				noError(t, err)
+				h.Release()
+			}
+			runtime.GC()
+			runtime.GC()
+			var fresh [8][]byte
+			for i := range fresh {
+				fresh[i] = alignedBytes(size, 0)
+			}
+			time.Sleep(5 * time.Millisecond)
+			for i := range fresh {
+				wantBytes(t, fresh[i], make([]byte, size))
+			}
+		}
+		req := rocksdb.FSReadRequest{Len: size, Scratch: alignedBytes(size, 0)}
+		h, err := r.ReadAsync(&req, nil, func(*rocksdb.FSReadRequest) {})
+		noError(t, err)
+		noError(t, fs.Poll([]rocksdb.IOHandle{h}, 1))
+		noError(t, req.Status)
+		wantBytes(t, req.Result, content)
+		h.Release()
+	})
+}
+
 // TestReadAsyncPassingErrors tells the queue of errors that a pread mends.
 func TestReadAsyncPassingErrors(t *testing.T) {
 	fs := asyncFS(t, AsyncReadGoroutines)

@@ -1,4 +1,4 @@
-//go:build syncpoint
+//go:build linux && syncpoint
 
 // No upstream twin: a kernel that fails in each of the ways it may.
 

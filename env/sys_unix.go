@@ -6,8 +6,8 @@
 package env
 
 import (
+	"io"
 	"math"
-	"os"
 
 	"golang.org/x/sys/unix"
 )
@@ -33,5 +33,5 @@ func (f sysFile) lock(take bool) error {
 	if take {
 		typ = unix.F_WRLCK
 	}
-	return unix.FcntlFlock(f.f.Fd(), unix.F_SETLK, &unix.Flock_t{Type: typ, Whence: int16(os.SEEK_SET)})
+	return unix.FcntlFlock(f.f.Fd(), unix.F_SETLK, &unix.Flock_t{Type: typ, Whence: int16(io.SeekStart)})
 }
