@@ -664,6 +664,11 @@ func (h *ColumnFamilyHandleImpl) GetID() uint32 { return h.cfd.id }
 // GetComparator gives the order of user keys.
 func (h *ColumnFamilyHandleImpl) GetComparator() rocksdb.Comparator { return h.cfd.UserComparator() }
 
+// DisallowMemtableWrites tells whether the family takes ingested files only.
+func (h *ColumnFamilyHandleImpl) DisallowMemtableWrites() bool {
+	return h.cfd.ioptions.DisallowMemtableWrites
+}
+
 // GetDescriptor gives name and present options.
 func (h *ColumnFamilyHandleImpl) GetDescriptor() (rocksdb.ColumnFamilyDescriptor, error) {
 	return rocksdb.ColumnFamilyDescriptor{Name: h.cfd.name, Options: h.cfd.GetLatestCFOptions()}, nil

@@ -652,3 +652,67 @@ func TestDBBasicTestDeadline_IteratorDeadline(t *testing.T) {
 		}
 	})
 }
+
+func TestDBBasicTest_VerifyFileChecksumsReadahead(t *testing.T) {
+	x := newDBTest(t)
+	o := x.defaultOptions()
+	o.FileChecksumGenFactory = util.GetFileChecksumGenCrc32cFactory()
+	x.destroyAndReopen(o)
+	const alignment = 256 << 10
+	rnd := util.NewRandom(301)
+	for i := range 16 {
+		x.mustPut(0, fmt.Sprint("key", i), rnd.RandomString(alignment))
+	}
+	x.flush(0)
+	tables := x.files(rocksdb.TableFile)
+	if len(tables) != 1 {
+		t.Fatal(tables)
+	}
+	size := x.fileSize(tables[0])
+	reads := &x.count.Counters().Reads
+	reads.Reset()
+	last := false
+	syncpoint.SetCallBack("GenerateOneFileChecksum::Chunk:0", func(any) {
+		n := int64(reads.Bytes.Load())
+		if last || n != size && n%alignment != 0 {
+			t.Errorf("%d bytes read of %d", n, size)
+		}
+		last = n == size
+	})
+	syncpoint.EnableProcessing()
+	ro := rocksdb.DefaultReadOptions()
+	ro.ReadaheadSize = alignment
+	x.must(x.db.VerifyFileChecksums(&ro))
+	syncpoint.Reset()
+	if n := int64(reads.Ops.Load()); !last || n != (size+alignment-1)/alignment {
+		t.Fatal(last, n)
+	}
+}
+
+// TestDBBasicTest_ManifestWriteFailure leaves enable_blob_files out, which is not
+// built.
+func TestDBBasicTest_ManifestWriteFailure(t *testing.T) {
+	x := newDBTest(t)
+	o := x.defaultOptions()
+	o.DisableAutoCompactions = true
+	x.destroyAndReopen(o)
+	x.putFlush("foo", "bar")
+	syncpoint.SetCallBack("VersionSet::ProcessManifestWrites:AfterSyncManifest", func(arg any) {
+		err := arg.(*error)
+		if *err != nil {
+			t.Error(*err)
+		}
+		*err = rocksdb.IOError()
+	})
+	syncpoint.EnableProcessing()
+	x.mustPut(0, "key", "value")
+	fo := rocksdb.DefaultFlushOptions()
+	if err := x.db.Flush(&fo); err == nil {
+		t.Fatal("flushed")
+	}
+	syncpoint.Reset()
+	// The edit was written all the same: what it names has to be there.
+	x.reopen(o)
+	x.wantGet(0, "foo", "bar")
+	x.wantGet(0, "key", "value")
+}

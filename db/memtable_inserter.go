@@ -77,6 +77,9 @@ func (m *MemTableInserter) seekToFamily(id uint32) (ok bool, err error) {
 		}
 		return false, rocksdb.InvalidArgument("Invalid column family specified in write batch")
 	}
+	if m.cfd.ioptions.DisallowMemtableWrites {
+		return false, rocksdb.InvalidArgument("This column family has disallow_memtable_writes=true")
+	}
 	if m.RecoveringLogNumber != 0 && m.RecoveringLogNumber < m.cfd.GetLogNumber() {
 		// The family's SSTs have this WAL's data already.
 		return false, nil
@@ -239,6 +242,9 @@ func (v *BatchValidator) family(id uint32) (*ColumnFamilyData, error) {
 	cfd := v.Families.GetColumnFamily(id)
 	if cfd == nil && !v.IgnoreMissing {
 		return nil, rocksdb.InvalidArgument(fmt.Sprintf("Invalid column family specified in write batch: %d", id))
+	}
+	if cfd != nil && cfd.ioptions.DisallowMemtableWrites {
+		return nil, rocksdb.InvalidArgument("This column family has disallow_memtable_writes=true")
 	}
 	return cfd, nil
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
+	"github.com/rocksdb-go/rocksdb/test_util/syncpoint"
 )
 
 // defaultChecksumReadahead was found best for computing checksums.
@@ -200,6 +201,7 @@ func GenerateOneFileChecksum(fs rocksdb.FileSystem, name string, factory rocksdb
 		if len(data) == 0 {
 			return "", "", rocksdb.IOError("file too short: " + name)
 		}
+		syncpoint.Process("GenerateOneFileChecksum::Chunk:0")
 		gen.Update(data)
 		offset += uint64(len(data))
 	}

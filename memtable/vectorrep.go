@@ -152,6 +152,16 @@ func (i *vectorIterator) Seek(internalKey []byte) {
 	})
 }
 
+// SeekAndValidate is supported where there is nothing to validate: a family
+// without memtable writes may ask for it.
+func (i *vectorIterator) SeekAndValidate([]byte, bool, bool, KeyValidation) error {
+	if len(i.entries) == 0 {
+		i.at = 0
+		return nil
+	}
+	return rocksdb.NotSupported("SeekAndValidate() not implemented")
+}
+
 func (i *vectorIterator) SeekForPrev(internalKey []byte) {
 	i.ensureSorted()
 	i.at = sort.Search(len(i.entries), func(j int) bool {

@@ -23,6 +23,44 @@ type KeyVersion struct {
 	Type     dbformat.ValueType
 }
 
+// valueTypeNames are upstream's.
+var valueTypeNames = [dbformat.TypeMaxValid]string{
+	dbformat.TypeDeletion:                        "TypeDeletion",
+	dbformat.TypeValue:                           "TypeValue",
+	dbformat.TypeMerge:                           "TypeMerge",
+	dbformat.TypeLogData:                         "TypeLogData",
+	dbformat.TypeColumnFamilyDeletion:            "TypeColumnFamilyDeletion",
+	dbformat.TypeColumnFamilyValue:               "TypeColumnFamilyValue",
+	dbformat.TypeColumnFamilyMerge:               "TypeColumnFamilyMerge",
+	dbformat.TypeSingleDeletion:                  "TypeSingleDeletion",
+	dbformat.TypeColumnFamilySingleDeletion:      "TypeColumnFamilySingleDeletion",
+	dbformat.TypeBeginPrepareXID:                 "TypeBeginPrepareXID",
+	dbformat.TypeEndPrepareXID:                   "TypeEndPrepareXID",
+	dbformat.TypeCommitXID:                       "TypeCommitXID",
+	dbformat.TypeRollbackXID:                     "TypeRollbackXID",
+	dbformat.TypeNoop:                            "TypeNoop",
+	dbformat.TypeColumnFamilyRangeDeletion:       "TypeColumnFamilyRangeDeletion",
+	dbformat.TypeRangeDeletion:                   "TypeRangeDeletion",
+	dbformat.TypeColumnFamilyBlobIndex:           "TypeColumnFamilyBlobIndex",
+	dbformat.TypeBlobIndex:                       "TypeBlobIndex",
+	dbformat.TypeBeginPersistedPrepareXID:        "TypeBeginPersistedPrepareXID",
+	dbformat.TypeBeginUnprepareXID:               "TypeBeginUnprepareXID",
+	dbformat.TypeDeletionWithTimestamp:           "TypeDeletionWithTimestamp",
+	dbformat.TypeCommitXIDAndTimestamp:           "TypeCommitXIDAndTimestamp",
+	dbformat.TypeWideColumnEntity:                "TypeWideColumnEntity",
+	dbformat.TypeColumnFamilyWideColumnEntity:    "TypeColumnFamilyWideColumnEntity",
+	dbformat.TypeValuePreferredSeqno:             "TypeValuePreferredSeqno",
+	dbformat.TypeColumnFamilyValuePreferredSeqno: "TypeColumnFamilyValuePreferredSeqno",
+}
+
+// GetTypeName names the entry's type, "Invalid" for none.
+func (v *KeyVersion) GetTypeName() string {
+	if v.Type >= dbformat.TypeMaxValid {
+		return "Invalid"
+	}
+	return valueTypeNames[v.Type]
+}
+
 // GetAllKeyVersions calls f for the entries with user keys from begin to end,
 // both included and without timestamps; nil is open. What range tombstones of
 // the tree cover is left out. It stops early when f says so.

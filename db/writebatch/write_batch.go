@@ -168,6 +168,9 @@ func (b *WriteBatch) SetSequence(seq rocksdb.SequenceNumber) {
 // SetMaxBytes limits the encoded size; 0 is no limit.
 func (b *WriteBatch) SetMaxBytes(n int) { b.maxBytes = n }
 
+// ingestOnly is a handle that knows whether its family takes no writes.
+type ingestOnly interface{ DisallowMemtableWrites() bool }
+
 // family gives the id and the timestamp size of cf, nil being the default
 // family.
 func (b *WriteBatch) family(cf rocksdb.ColumnFamilyHandle) (id uint32, tsSize int, err error) {
@@ -175,6 +178,9 @@ func (b *WriteBatch) family(cf rocksdb.ColumnFamilyHandle) (id uint32, tsSize in
 		return 0, b.defaultTSSize, nil
 	}
 	id = cf.GetID()
+	if d, ok := cf.(ingestOnly); ok && id != 0 && d.DisallowMemtableWrites() {
+		return 0, 0, rocksdb.InvalidArgument("This column family has disallow_memtable_writes=true")
+	}
 	if c := cf.GetComparator(); c != nil {
 		tsSize = c.TimestampSize()
 		if id == 0 && tsSize != b.defaultTSSize {
