@@ -421,6 +421,62 @@ func TestColumnFamilyTest_IteratorCloseWALFile2(t *testing.T) {
 	x.wantFodor()
 }
 
+func TestColumnFamilyTest_ForwardIteratorCloseWALFile(t *testing.T) {
+	x := newCFTest(t)
+	x.dbo.Env.SetBackgroundThreads(max(2, x.dbo.Env.GetBackgroundThreads(rocksdb.HighPriority)), rocksdb.HighPriority)
+	x.dbo.MaxBackgroundFlushes = 1
+	x.dbo.BackgroundCloseInactiveWALs = true
+	x.cfo.MemtableFactory = newSpecialSkipListFactory(3)
+	x.cfo.Level0FileNumCompactionTrigger = 2
+	x.open()
+	x.create([]string{"one"})
+	fill := func() {
+		x.put(1, "fodor", "mirko")
+		x.put(1, "fodar2", "mirko")
+	}
+	fill()
+	x.flush(1)
+	ro := rocksdb.DefaultReadOptions()
+	ro.Tailing, ro.BackgroundPurgeOnIteratorCleanup = true, true
+	it := x.cfs[1].NewIterator(&ro)
+	// The iterator keeps the first table from being deleted.
+	fill()
+	x.flush(1)
+	x.waitForCompaction()
+	x.put(1, "fodor", "mirko")
+	x.put(1, "fodor", "mirko")
+	x.put(0, "fodor", "mirko")
+	x.put(1, "fodor", "mirko")
+	inOrder([2]string{"ColumnFamilyTest::IteratorCloseWALFile2:0", "DBImpl::BGWorkPurge:start"},
+		[2]string{"ColumnFamilyTest::IteratorCloseWALFile2:2", "DBImpl::BackgroundCallFlush:start"},
+		[2]string{"DBImpl::BGWorkPurge:end", "ColumnFamilyTest::IteratorCloseWALFile2:1"})
+	syncpoint.EnableProcessing()
+	x.putSync(1)
+	x.fs.deleted.Store(0)
+	wantDeleted := func(want int64) {
+		t.Helper()
+		n := x.fs.deleted.Load()
+		x.want(n == want, "%d files deleted, not %d", n, want)
+	}
+	x.wantOpenWALs(2)
+	// The seek lets go of the old state, and leaves the rest to a background job.
+	it.Seek(nil)
+	x.must(it.Status())
+	x.wantOpenWALs(2)
+	wantDeleted(0)
+	syncpoint.Process("ColumnFamilyTest::IteratorCloseWALFile2:0")
+	syncpoint.Process("ColumnFamilyTest::IteratorCloseWALFile2:1")
+	x.wantOpenWALs(1)
+	wantDeleted(1)
+	syncpoint.Process("ColumnFamilyTest::IteratorCloseWALFile2:2")
+	x.waitForFlush(1)
+	x.wantOpenWALs(1)
+	wantDeleted(1)
+	x.must(it.Close())
+	syncpoint.DisableProcessing()
+	x.wantFodor()
+}
+
 func TestColumnFamilyTest_LogSyncConflictFlush(t *testing.T) {
 	x := newCFTest(t)
 	x.open()

@@ -593,6 +593,39 @@ func (x *cfTest) wantIter(it *rocksdb.Iterator, want string) {
 	}
 }
 
+func TestColumnFamilyTest_NewIteratorsTest(t *testing.T) {
+	for _, tailing := range []bool{false, true} {
+		x := newCFTest(t)
+		x.open()
+		x.createAndReopen("one", "two")
+		x.put(0, "a", "b")
+		x.put(1, "b", "a")
+		x.put(2, "c", "m")
+		x.put(2, "v", "t")
+		ro := rocksdb.DefaultReadOptions()
+		ro.Tailing = tailing
+		its, err := x.db.NewIterators(&ro, x.cfs)
+		x.must(err)
+		for i, want := range []string{"a->b", "b->a", "c->m"} {
+			its[i].SeekToFirst()
+			x.wantIter(its[i], want)
+		}
+		x.put(1, "x", "x")
+		second := "(invalid)"
+		if tailing {
+			second = "x->x"
+		}
+		for i, want := range []string{"(invalid)", second, "v->t"} {
+			its[i].Next()
+			x.wantIter(its[i], want)
+		}
+		for _, it := range its {
+			x.must(it.Close())
+		}
+		x.destroy()
+	}
+}
+
 func TestColumnFamilyTest_ReadOnlyDBTest(t *testing.T) {
 	x := newCFTest(t)
 	x.open()
