@@ -20,6 +20,7 @@ type ErrorHandler struct {
 	mutex      *sync.Mutex
 	bgError    *rocksdb.Status
 	recovering bool
+	quarantine []uint64    // numbers of files that a failed MANIFEST write named
 	stopped    atomic.Bool // severity is Hard or worse
 	bgStopped  atomic.Bool
 }
@@ -28,6 +29,23 @@ type ErrorHandler struct {
 func NewErrorHandler(o *options.ImmutableDBOptions, mu *sync.Mutex) *ErrorHandler {
 	return &ErrorHandler{dbOptions: o, mutex: mu}
 }
+
+// AddFilesToQuarantine implements FileQuarantine: a MANIFEST write failed, and
+// what it wrote may name these files all the same.
+func (h *ErrorHandler) AddFilesToQuarantine(numbers []uint64) {
+	h.quarantine = append(h.quarantine, numbers...)
+	logging.Info(h.dbOptions.Logger, "ErrorHandler: added file numbers %v to quarantine.\n", numbers)
+}
+
+// ClearFilesToQuarantine implements FileQuarantine: a new MANIFEST says which
+// files there are.
+func (h *ErrorHandler) ClearFilesToQuarantine() {
+	h.quarantine = nil
+	logging.Info(h.dbOptions.Logger, "ErrorHandler: cleared files in quarantine.\n")
+}
+
+// GetFilesToQuarantine lists files that must not be deleted.
+func (h *ErrorHandler) GetFilesToQuarantine() []uint64 { return h.quarantine }
 
 // severityOf decides how far an error stops the database.
 func severityOf(s *rocksdb.Status, reason rocksdb.BackgroundErrorReason, paranoid bool) rocksdb.Severity {

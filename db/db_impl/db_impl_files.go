@@ -41,6 +41,7 @@ type jobContext struct {
 	pendingManifestFileNumber uint64
 	logNumber                 uint64
 	minPendingOutput          uint64
+	quarantine                []uint64 // files whose fate is open
 	minOptionsFileNumber      uint64
 	counted                   bool // among the pending purge jobs
 	background                bool // files are left to a background job
@@ -122,6 +123,7 @@ func (d *DBImpl) findObsoleteFilesLocked(job *jobContext, force, noFullScan bool
 		}
 	}
 	job.minPendingOutput = d.minObsoleteSSTNumberToKeepLocked()
+	job.quarantine = slices.Clone(d.errorHandler.GetFilesToQuarantine())
 	job.minOptionsFileNumber = ^uint64(0)
 	job.sstDelete, job.blobDelete, job.manifestDelete = d.versions.GetObsoleteFiles(job.minPendingOutput)
 	job.blobDelete = d.versions.RemoveLiveFiles(job.sstDelete, job.blobDelete)
@@ -317,7 +319,7 @@ func (d *DBImpl) purgeCandidates(job *jobContext, list []candidate) {
 	for _, c := range list {
 		f, ok := filename.ParseFileName(c.name, prefix)
 		number, t := f.Number, f.Type
-		if !ok {
+		if !ok || slices.Contains(job.quarantine, number) {
 			continue
 		}
 		keep := true
