@@ -154,6 +154,7 @@ type (
 	IOActivity                             = contract.IOActivity
 	IODebugContext                         = contract.IODebugContext
 	IODispatcher                           = contract.IODispatcher
+	IODispatcherOptions                    = contract.IODispatcherOptions
 	IOErrorInfo                            = contract.IOErrorInfo
 	IOHandle                               = contract.IOHandle
 	IOOptions                              = contract.IOOptions

@@ -71,7 +71,7 @@ func (v *Version) levelIterator(ro *rocksdb.ReadOptions, level int, allowUnprepa
 	readSeqno rocksdb.SequenceNumber, agg rangedel.RangeDelAggregator) *LevelIterator {
 	return NewLevelIterator(LevelIteratorOptions{
 		TableCache: v.cfd.TableCache(), ReadOptions: ro, Comparator: v.storage.InternalComparator(),
-		Files: v.storage.LevelFilesBrief(level), MutableCFOptions: v.mutableCFOptions,
+		Files: v.storage.LevelFilesBrief(level), MutableCFOptions: v.mutableCFOptions, IOptions: v.cfd.IOptions(),
 		FileReadHist: v.cfd.InternalStats().GetFileReadHist(level), Caller: rocksdb.CallerUserIterator,
 		SkipFilters: v.isFilterSkipped(level, false), Level: level, RangeDelAgg: agg,
 		AllowUnpreparedValue: allowUnpreparedValue, ReadSeqno: readSeqno,

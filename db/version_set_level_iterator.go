@@ -30,6 +30,7 @@ type LevelIteratorOptions struct {
 	Comparator           *dbformat.InternalKeyComparator
 	Files                *version.LevelFilesBrief // at least one, sorted, disjoint
 	MutableCFOptions     *options.MutableCFOptions
+	IOptions             *options.ImmutableOptions // for statistics; may be nil
 	FileReadHist         *monitoring.HistogramImpl // may be nil
 	Caller               rocksdb.TableReaderCaller
 	SkipFilters          bool
@@ -73,6 +74,7 @@ type LevelIterator struct {
 	nextIsSequential  bool
 	prefixExhausted   bool
 	rangeDelReadSeqno rocksdb.SequenceNumber
+	scan              levelScan
 }
 
 // NewLevelIterator makes an iterator, not positioned yet.
@@ -186,6 +188,7 @@ func (it *LevelIterator) GetProperty(name string) (string, error) {
 // Close closes the present file's iterator.
 func (it *LevelIterator) Close() error {
 	it.sentinel = nil
+	it.closePrepared()
 	return it.iter.Close()
 }
 
@@ -427,19 +430,28 @@ func (it *LevelIterator) initFileIterator(at int) {
 		return
 	}
 	it.index = at
+	if it.scan.ranges != nil {
+		it.setFileIterator(it.scanFileIterator())
+		return
+	}
 	it.setFileIterator(it.newFileIterator())
 }
 
 func (it *LevelIterator) newFileIterator() internaliter.InternalIterator {
 	it.checkMayBeOutOfLowerBound()
 	it.clearTombstones()
+	return it.openFile(it.index, it.slot)
+}
+
+// openFile makes a file's iterator, and that of its range tombstones in *slot.
+func (it *LevelIterator) openFile(at int, slot **rangedel.TruncatedRangeDelIterator) internaliter.InternalIterator {
 	o := &it.tableOptions
-	o.RangeDelIter, o.RangeDelReadSeqno = it.slot, it.rangeDelReadSeqno
+	o.RangeDelIter, o.RangeDelReadSeqno = slot, it.rangeDelReadSeqno
 	if it.o.Boundaries != nil {
-		b := &it.o.Boundaries[it.index]
+		b := &it.o.Boundaries[at]
 		o.SmallestCompactionKey, o.LargestCompactionKey = b.Smallest, b.Largest
 	}
-	return it.o.TableCache.NewIterator(it.ro, it.files[it.index].FileMetadata, it.o.MutableCFOptions, o)
+	return it.o.TableCache.NewIterator(it.ro, it.files[at].FileMetadata, it.o.MutableCFOptions, o)
 }
 
 func (it *LevelIterator) setFileIterator(iter internaliter.InternalIterator) {

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
+	"github.com/rocksdb-go/rocksdb/util/iodispatcher"
 )
 
 // scanState is what Prepare announced.
@@ -25,6 +26,9 @@ func (d *DBIter) Prepare(args *rocksdb.MultiScanArgs) {
 	}
 	a := *args
 	a.Ranges = slices.Clone(args.Ranges)
+	if a.IODispatcher == nil {
+		a.IODispatcher = iodispatcher.NewIODispatcher(nil) // one for all tables
+	}
 	d.scan = scanState{args: &a}
 	if a.HasBoundedScanRanges() {
 		d.iter.Prepare(&a)

@@ -77,6 +77,15 @@ func (a *MultiScanArgs) HasBoundedScanRanges() bool {
 // util/iodispatcher.
 type IODispatcher interface{ Name() string }
 
+// IODispatcherOptions are NewIODispatcher's.
+type IODispatcherOptions struct {
+	// MaxPrefetchMemoryBytes bounds what all scans together have read ahead; 0
+	// (default) does not.
+	MaxPrefetchMemoryBytes uint64
+	// Statistics, when not nil, count the memory.
+	Statistics Statistics
+}
+
 // ReadOptions are the options of a read. The engine copies the slices in it
 // before a call returns. Get them from DefaultReadOptions: the zero value is
 // not the default. A nil *ReadOptions means the defaults.

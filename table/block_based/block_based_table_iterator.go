@@ -1,6 +1,6 @@
 // Port of table/block_based/block_based_table_iterator.{h,cc} and
-// block_prefetcher.{h,cc}. Differs: no asynchronous reads, no multi-scan and no
-// trimming of the readahead by the cache's contents yet.
+// block_prefetcher.{h,cc}; multi-scans are in multi_scan.go. Differs: no
+// asynchronous readahead and no trimming of it by the cache's contents yet.
 
 package blockbased
 
@@ -47,6 +47,7 @@ type BlockBasedTableIterator struct {
 	prefixExtractor rocksdb.SliceTransform
 	prefetcher      blockPrefetcher
 	prevBlockOffset uint64
+	scan            *scanBlocks // after Prepare
 
 	upper            []byte // the upper bound, nil for none
 	blockUpper       blockUpperBound
@@ -103,10 +104,6 @@ func (t *BlockBasedTable) NewIterator(ro *rocksdb.ReadOptions, prefixExtractor r
 	return it
 }
 
-// Prepare hands the ranges of a multi-scan to a user-defined index; they are not
-// read ahead.
-func (it *BlockBasedTableIterator) Prepare(opts any) { it.index.Prepare(opts) }
-
 // tableIterators are closed iterators; a database iterator makes one for each
 // table of level 0 and each level.
 var tableIterators = sync.Pool{New: func() any { return new(BlockBasedTableIterator) }}
@@ -128,6 +125,9 @@ func (it *BlockBasedTableIterator) recycle() {
 func (it *BlockBasedTableIterator) Close() error {
 	err := it.Status()
 	it.resetDataIter()
+	if it.scan != nil {
+		it.closeScan()
+	}
 	_ = it.index.Close() // its status is in err
 	it.prefetcher.close()
 	it.recycle()
@@ -233,8 +233,10 @@ func (it *BlockBasedTableIterator) initDataBlock() {
 		return
 	}
 	it.resetDataIter()
-	it.rc.prefetch = it.prefetcher.prefetchIfNeeded(h)
-	it.t.newDataBlockIterator(&it.rc, h, block.TypeData, &it.data)
+	if it.scan == nil || !it.initScanBlock(h) {
+		it.rc.prefetch = it.prefetcher.prefetchIfNeeded(h)
+		it.t.newDataBlockIterator(&it.rc, h, block.TypeData, &it.data)
+	}
 	it.haveBlock, it.prevBlockOffset = true, h.Offset
 	it.checkDataBlockWithinUpperBound()
 	if !it.rc.forCompaction && it.seekStat&seekBlockRead == 0 {
