@@ -31,6 +31,7 @@ engines:
 
 test:
 	$(GO) test -tags $(TAGS) -timeout 20m ./...
+	$(GO) test -run 'Alloc|Pinning' ./...
 
 # The packages whose tests run several goroutines, under the race detector.
 RACE = ./db/writethread ./memtable ./cache ./util/... ./monitoring

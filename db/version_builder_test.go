@@ -157,8 +157,8 @@ func TestVersionBuilderTest_ApplyAndSaveTo(t *testing.T) {
 func newDynamicBuilderTest(t *testing.T) *builderTest {
 	b := newBuilderTest(t)
 	b.io.LevelCompactionDynamicLevelBytes = true
-	b.add(0, 1, "150", "200", epoch(2))
-	b.add(0, 88, "201", "300", epoch(1))
+	b.base.AddFile(0, metaOf(1, "150", "200", 200, epoch(2)))
+	b.base.AddFile(0, metaOf(88, "201", "300", 100, epoch(1)))
 	b.add(4, 6, "150", "179")
 	b.add(4, 7, "180", "220")
 	b.add(4, 8, "221", "300")

@@ -19,6 +19,7 @@ import (
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
 	"github.com/rocksdb-go/rocksdb/table"
 	"github.com/rocksdb-go/rocksdb/table/internaliter"
+	"github.com/rocksdb-go/rocksdb/test_util/syncpoint"
 	"github.com/rocksdb-go/rocksdb/util"
 )
 
@@ -455,7 +456,7 @@ func TestVersion_GetDoesNotAllocate(t *testing.T) {
 		value.Release()
 		i++
 	})
-	if allocs >= 0.5 {
+	if allocs >= 0.5 && !syncpoint.Enabled { // their arguments are boxed
 		t.Errorf("%.2f allocations a lookup", allocs)
 	}
 }

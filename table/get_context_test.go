@@ -15,6 +15,7 @@ import (
 	"github.com/rocksdb-go/rocksdb/table"
 	"github.com/rocksdb-go/rocksdb/table/internaliter"
 	"github.com/rocksdb-go/rocksdb/table/mocktable"
+	"github.com/rocksdb-go/rocksdb/test_util/syncpoint"
 	"github.com/rocksdb-go/rocksdb/util"
 )
 
@@ -246,7 +247,7 @@ func TestGetContext_Pinning(t *testing.T) {
 		gc.Init(&p)
 		_, _, _ = gc.SaveValue(&key, block, pinner)
 		value.Release()
-	}); n != 0 {
+	}); n != 0 && !syncpoint.Enabled { // their arguments are boxed
 		t.Errorf("%v allocations", n)
 	}
 }
