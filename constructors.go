@@ -12,6 +12,7 @@ import (
 	"github.com/rocksdb-go/rocksdb/monitoring"
 	blockbased "github.com/rocksdb-go/rocksdb/table/block_based"
 	"github.com/rocksdb-go/rocksdb/util"
+	"github.com/rocksdb-go/rocksdb/util/iodispatcher"
 	"github.com/rocksdb-go/rocksdb/util/ratelimiter"
 )
 
@@ -25,6 +26,10 @@ func NewLRUCache(capacity int) Cache { return cache.NewLRUCacheOfCapacity(capaci
 
 // NewLRUCacheWithOptions makes a block cache.
 func NewLRUCacheWithOptions(o LRUCacheOptions) (Cache, error) { return cache.NewLRUCache(o) }
+
+// NewIODispatcher makes what reads ahead for MultiScans; several may share one.
+// Nil options are the defaults.
+func NewIODispatcher(o *IODispatcherOptions) IODispatcher { return iodispatcher.NewIODispatcher(o) }
 
 // NewBloomFilterPolicy makes Bloom filters of so many bits a key.
 func NewBloomFilterPolicy(bitsPerKey float64) FilterPolicy {

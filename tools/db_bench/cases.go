@@ -19,7 +19,7 @@ type benchmarkCase struct {
 
 // notBuilt are upstream's benchmarks that this program does not have yet.
 const notBuilt = " fillseqdeterministic filluniquerandomdeterministic readrandomcoroutine multireadrandomcoroutine" +
-	" readrandomentity multireadentity multiscan multiscanrandom approximatesizerandom approximatememtablestats" +
+	" readrandomentity multireadentity approximatesizerandom approximatememtablestats" +
 	" ingestexternalfile fillembeddedentity fillembeddedblob compact0 compact1 randomtransaction" +
 	" stats_history replay getmergeoperands readrandomoperands backup restore openandcompact "
 
@@ -150,6 +150,12 @@ func (b *benchmark) findRead(name string, c *benchmarkCase) bool {
 	case "multireadwhilewriting":
 		b.printEntriesPerBatch()
 		withWriter(b.multiReadRandom, opWrite)
+	case "multiscan":
+		b.printMultiScan()
+		c.method = b.multiScan
+	case "multiscanrandom":
+		b.printMultiScanRandom()
+		c.method = b.multiScanRandom
 	case "newiterator":
 		c.method = b.iteratorCreation
 	case "newiteratorwhilewriting":

@@ -342,6 +342,10 @@ func TestOperations_CountsAndDuration(t *testing.T) {
 		{"--benchmarks=fillseq,multireadrandom --num=1000 --reads=1000 --batch_size=10 --multiread_batched", "(1000 of 1000 found)", 1000},
 		{"--use_existing_db --benchmarks=multireadrandom --num=1000 --reads=1000 --batch_size=7", "(994 of 994 found)", 994},
 		{"--benchmarks=fillseq --num=100 --num_multi_db=3", "fillseq", 300},
+		{"--benchmarks=fillseq,multiscan --num=2000 --reads=400 --multiscan_size=4 --seek_nexts=25 --multiscan_stride=50", "(multiscans:4)", 4},
+		{"--use_existing_db --benchmarks=multiscan --num=2000 --reads=400 --multiscan_size=4 --seek_nexts=25 --multiscan_use_async_io --reverse_iterator", "(multiscans:4)", 4},
+		{"--use_existing_db --benchmarks=multiscanrandom --num=2000 --reads=1 --io_dispatcher_max_prefetch_memory_bytes=65536", "(multiscans:1 rows_scanned:", 1},
+		{"--use_existing_db --benchmarks=multiscanrandom --num=2000 --reads=1 --use_multiscan=false", "(multiscans:1 rows_scanned:", 1},
 	} {
 		out, code := runTool(t, append([]string{"--db=" + dir + "/db", "--seed=1", "--progress_reports=0"}, strings.Fields(c.args)...)...)
 		if code != 0 || !strings.Contains(out, c.want) {
@@ -426,7 +430,8 @@ func TestStats_FinishedOpsDoesNotAllocate(t *testing.T) {
 func TestErrors_CommandLine(t *testing.T) {
 	for args, want := range map[string]string{
 		"--benchmarks=fillseq]":                                    "unknown benchmark arguments 'fillseq]'\n",
-		"--benchmarks=multiscan":                                   "db_bench: benchmark 'multiscan' is not supported yet\n",
+		"--benchmarks=multireadentity":                             "db_bench: benchmark 'multireadentity' is not supported yet\n",
+		"--benchmarks=multiscan --num=1000":                        "need more than --num=1000 keys",
 		"--benchmarks=fillseqdeterministic":                        "Please disable_auto_compactions in FillDeterministic benchmark\n",
 		"--compression_ratio=2":                                    "compression_ratio should be between 0 and 1\n",
 		"--use_existing_keys":                                      "`-use_existing_db` must be true",

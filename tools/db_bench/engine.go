@@ -36,6 +36,10 @@ func openColumnFamilies(o *rocksdb.Options, path string, readOnly bool, families
 	return engine.OpenColumnFamilies(path, o.DBOptions, families)
 }
 
+func newIODispatcher(o *rocksdb.IODispatcherOptions) rocksdb.IODispatcher {
+	return engine.NewIODispatcher(o)
+}
+
 func destroyDB(path string, o *rocksdb.Options) error { return engine.DestroyDB(path, *o) }
 
 func newBlockBasedTableFactory(o *rocksdb.BlockBasedTableOptions) rocksdb.TableFactory {

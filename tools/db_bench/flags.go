@@ -33,8 +33,8 @@ type Flags struct {
 	MaxScanDistance                                    int64   `flag:"max_scan_distance,0" help:"iterator bound that many keys from the seek; 0 for none"`
 	UseUint64Comparator                                bool    `flag:"use_uint64_comparator,false" help:"order keys as 64-bit numbers"`
 	BatchSize                                          int64   `flag:"batch_size,1" help:"operations in a batch"`
-	MultiscanSize                                      int64   `flag:"multiscan_size,10" help:"scans of a multiscan" todo:"1"`
-	MultiscanStride                                    int64   `flag:"multiscan_stride,100" help:"keys between scans of a multiscan" todo:"1"`
+	MultiscanSize                                      int64   `flag:"multiscan_size,10" help:"scans of a multiscan"`
+	MultiscanStride                                    int64   `flag:"multiscan_stride,100" help:"keys between scans of a multiscan"`
 	KeySize                                            int32   `flag:"key_size,16" help:"bytes of a key"`
 	UserTimestampSize                                  int32   `flag:"user_timestamp_size,0" help:"bytes of a user-defined timestamp" todo:"1"`
 	NumMultiDB                                         int32   `flag:"num_multi_db,0" help:"databases used at once; 0 is one"`
@@ -417,11 +417,11 @@ type Flags struct {
 	AsyncWALPrecreate                                  bool    `flag:"async_wal_precreate,false" help:"DBOptions::async_wal_precreate"`
 	SameValuePercentage                                int32   `flag:"same_value_percentage,0" help:"percentage of values that are all the same"`
 	UniversalReduceFileLocking                         bool    `flag:"universal_reduce_file_locking,true" help:"CompactionOptionsUniversal::reduce_file_locking"`
-	MultiscanCoalesceThreshold                         uint64  `flag:"multiscan_coalesce_threshold,16384" help:"MultiScanArgs::io_coalesce_threshold" todo:"1"`
-	MultiscanUseAsyncIO                                bool    `flag:"multiscan_use_async_io,false" help:"MultiScanArgs::use_async_io" todo:"1"`
-	IODispatcherMaxPrefetchMemoryBytes                 uint64  `flag:"io_dispatcher_max_prefetch_memory_bytes,0" help:"memory of the I/O dispatcher" todo:"1"`
-	MultiscanMaxPrefetchSize                           uint64  `flag:"multiscan_max_prefetch_size,0" help:"MultiScanArgs::max_prefetch_size" todo:"1"`
-	UseMultiscan                                       bool    `flag:"use_multiscan,true" help:"multiscanrandom prepares its iterators" todo:"1"`
+	MultiscanCoalesceThreshold                         uint64  `flag:"multiscan_coalesce_threshold,16384" help:"MultiScanArgs::io_coalesce_threshold"`
+	MultiscanUseAsyncIO                                bool    `flag:"multiscan_use_async_io,false" help:"MultiScanArgs::use_async_io"`
+	IODispatcherMaxPrefetchMemoryBytes                 uint64  `flag:"io_dispatcher_max_prefetch_memory_bytes,0" help:"memory of the I/O dispatcher"`
+	MultiscanMaxPrefetchSize                           uint64  `flag:"multiscan_max_prefetch_size,0" help:"MultiScanArgs::max_prefetch_size"`
+	UseMultiscan                                       bool    `flag:"use_multiscan,true" help:"multiscanrandom prepares its iterators"`
 	OpenandcompactAllowResumption                      bool    `flag:"openandcompact_allow_resumption,false" help:"openandcompact: resume" todo:"1"`
 	OpenandcompactTestCancelOnOdd                      bool    `flag:"openandcompact_test_cancel_on_odd,false" help:"openandcompact: cancel odd runs" todo:"1"`
 	OpenandcompactCancelAfterMillseconds               uint32  `flag:"openandcompact_cancel_after_millseconds,1" help:"openandcompact: milliseconds before that" todo:"1"`
