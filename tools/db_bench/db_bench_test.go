@@ -139,7 +139,7 @@ func TestBenchmarks_AllNamesKnown(t *testing.T) {
 			dir := t.TempDir()
 			out, code := runTool(t, "--db="+dir+"/db", "--num=200", "--reads=200", "--benchmarks=fillrandom,"+name,
 				"--disable_auto_compactions", "--progress_reports=false", "--threads=2", "--numdistinct=100", "--truth_db="+dir+"/db",
-				"--seek_nexts=3", "--batch_size=4", "--key_id_range=10")
+				"--seek_nexts=3", "--batch_size=4", "--key_id_range=10", "--multiscan_stride=5")
 			refused := strings.Contains(out, "benchmark '"+name+"' is not supported yet")
 			switch {
 			case refused && (code != 1 || !strings.Contains(notBuilt, " "+name+" ")):
