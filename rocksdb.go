@@ -67,6 +67,9 @@ func OpenColumnFamilies(path string, o DBOptions, families []ColumnFamilyDescrip
 // OpenForReadOnly opens the database at path for reading; nothing is written.
 func OpenForReadOnly(path string, o Options) (*DB, error) {
 	x, _, err := OpenColumnFamiliesForReadOnly(path, o.DBOptions, []ColumnFamilyDescriptor{{Name: DefaultColumnFamilyName, Options: o.ColumnFamilyOptions}}, false)
+	if err == nil {
+		x.impl.EnterCompactedMode()
+	}
 	return x, err
 }
 

@@ -534,3 +534,48 @@ func TestFamilyPathsAreSynced(t *testing.T) {
 		x.wantGet(cf, "k", "v")
 	}
 }
+
+// TestBestEffortsRecoverIncompleteVersionTest_Basic leaves enable_blob_files
+// out, which is not built.
+func TestBestEffortsRecoverIncompleteVersionTest_Basic(t *testing.T) {
+	x := newDBTest(t)
+	o := x.currentOptions()
+	x.destroyAndReopen(o)
+	l := &tableFiles{flushesOnly: true}
+	o.DisableAutoCompactions = true
+	o.Listeners = append(o.Listeners, l)
+	names := []string{"default", "pikachu", "eevee"}
+	x.createAndReopenWithCF(names[1:], o)
+	for cf := range names {
+		put := func(key, value string) {
+			t.Helper()
+			x.mustPut(cf, key, value)
+			x.flush(cf)
+		}
+		put("a", "a_value")
+		x.compact(cf, "a", "d") // so that the next compaction is no mere move
+		put("a", "a_value_new")
+		put("b", "b_value")
+		put("f", "f_value")
+		x.compact(cf, "a", "d")
+	}
+	x.full().TestDeleteObsoleteFiles()
+	// The newest table of level 0 is lost: what it has is newer than all else.
+	for _, name := range names {
+		x.must(os.Remove(l.of(x, name, 4)[3]))
+	}
+	o.BestEffortsRecovery = true
+	x.reopenWithColumnFamilies(names, o)
+	for cf := range names {
+		x.wantFiles(cf, "0,1")
+		if got := x.contents(cf); got != "(a->a_value_new)(b->b_value)" {
+			t.Fatal(cf, got)
+		}
+	}
+	for cf := range names {
+		x.mustPut(cf, "g", "g_value")
+		x.flush(cf)
+		x.compact(cf, "", "")
+		x.wantGet(cf, "g", "g_value")
+	}
+}

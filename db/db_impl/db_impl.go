@@ -73,6 +73,7 @@ type DBImpl struct {
 	families           *db.ColumnFamilySet // its map: mutex or leader of the write thread
 	defaultHandle      *db.ColumnFamilyHandleImpl
 	readOnly           bool
+	compacted          bool // readOnly, and opened as fully compacted
 	walManager         *db.WalManager
 
 	mutableDBOptions atomic.Pointer[options.MutableDBOptions]
@@ -325,7 +326,7 @@ func (d *DBImpl) updateMaxInMemoryStateLocked() {
 // SetOptions changes mutable options of a family.
 func (d *DBImpl) SetOptions(cf rocksdb.ColumnFamilyHandle, values map[string]string) error {
 	if d.readOnly {
-		return errReadOnly
+		return d.readOnlyError()
 	}
 	cfd := d.cfd(cf)
 	if len(values) == 0 {
@@ -357,7 +358,7 @@ func (d *DBImpl) SetOptions(cf rocksdb.ColumnFamilyHandle, values map[string]str
 // SetDBOptions changes mutable options of the database.
 func (d *DBImpl) SetDBOptions(values map[string]string) error {
 	if d.readOnly {
-		return errReadOnly
+		return d.readOnlyError()
 	}
 	if len(values) == 0 {
 		return rocksdb.InvalidArgument("empty input")

@@ -26,7 +26,7 @@ func (d *DBImpl) CreateColumnFamily(o *rocksdb.ColumnFamilyOptions, name string)
 // of those that were made before.
 func (d *DBImpl) CreateColumnFamilies(families []rocksdb.ColumnFamilyDescriptor) ([]*db.ColumnFamilyHandleImpl, error) {
 	if d.readOnly {
-		return nil, errReadOnly
+		return nil, d.readOnlyError()
 	}
 	d.optionsMu.Lock()
 	defer d.optionsMu.Unlock()
@@ -128,7 +128,7 @@ func (d *DBImpl) DropColumnFamily(cf rocksdb.ColumnFamilyHandle) error {
 // DropColumnFamilies removes families in turn, up to the first that cannot be.
 func (d *DBImpl) DropColumnFamilies(cfs []rocksdb.ColumnFamilyHandle) error {
 	if d.readOnly {
-		return errReadOnly
+		return d.readOnlyError()
 	}
 	d.optionsMu.Lock()
 	defer d.optionsMu.Unlock()

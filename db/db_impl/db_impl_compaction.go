@@ -359,7 +359,7 @@ func (d *DBImpl) finishManualLocked(m *manualCompaction, err error) {
 // CompactRange compacts the keys in [begin, end]; nil bounds are open.
 func (d *DBImpl) CompactRange(o *rocksdb.CompactRangeOptions, cf rocksdb.ColumnFamilyHandle, begin, end []byte) error {
 	if d.readOnly {
-		return errReadOnly
+		return d.readOnlyError()
 	}
 	if o == nil {
 		def := rocksdb.DefaultCompactRangeOptions()

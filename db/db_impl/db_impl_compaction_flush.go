@@ -382,7 +382,7 @@ func (d *DBImpl) notifyFlush(cfd *db.ColumnFamilyData, meta *version.FileMetaDat
 // Flush writes the family's memtables to tables.
 func (d *DBImpl) Flush(o *rocksdb.FlushOptions, cf rocksdb.ColumnFamilyHandle) error {
 	if d.readOnly {
-		return errReadOnly
+		return d.readOnlyError()
 	}
 	if o == nil {
 		def := rocksdb.DefaultFlushOptions()
@@ -537,7 +537,7 @@ func (d *DBImpl) waitUntilFlushWouldNotStallWrites(cfd *db.ColumnFamilyData) (ne
 // asked to.
 func (d *DBImpl) FlushWAL(sync bool) error {
 	if d.readOnly {
-		return errReadOnly
+		return d.readOnlyError()
 	}
 	if d.immutable.ManualWALFlush {
 		d.walMu.Lock()
@@ -558,7 +558,7 @@ func (d *DBImpl) FlushWAL(sync bool) error {
 // SyncWAL makes all writes so far durable. It may run beside writes.
 func (d *DBImpl) SyncWAL() error {
 	if d.readOnly {
-		return errReadOnly
+		return d.readOnlyError()
 	}
 	syncpoint.Process("DBImpl::SyncWAL:Begin")
 	err := d.syncWALs(true)
@@ -569,7 +569,7 @@ func (d *DBImpl) SyncWAL() error {
 // LockWAL flushes the WAL and stops writes until UnlockWAL.
 func (d *DBImpl) LockWAL() error {
 	if d.readOnly {
-		return errReadOnly
+		return d.readOnlyError()
 	}
 	d.mu.Lock()
 	if d.st.lockWALCount++; d.st.lockWALCount == 1 {

@@ -50,7 +50,7 @@ func orDefault(wo *rocksdb.WriteOptions) *rocksdb.WriteOptions {
 // single runs one call as a batch of its own.
 func (d *DBImpl) single(wo *rocksdb.WriteOptions, fill func(b *writebatch.WriteBatch) error) error {
 	if d.readOnly {
-		return errReadOnly
+		return d.readOnlyError()
 	}
 	s := writeScratchPool.Get().(*writeScratch)
 	s.batch.Clear()
@@ -65,7 +65,7 @@ func (d *DBImpl) single(wo *rocksdb.WriteOptions, fill func(b *writebatch.WriteB
 // Put stores value under key; nil cf is the default family, here and below.
 func (d *DBImpl) Put(wo *rocksdb.WriteOptions, cf rocksdb.ColumnFamilyHandle, key, value []byte) error {
 	if d.readOnly {
-		return errReadOnly
+		return d.readOnlyError()
 	}
 	s := writeScratchPool.Get().(*writeScratch)
 	s.batch.Clear()
@@ -105,7 +105,7 @@ func (d *DBImpl) Write(wo *rocksdb.WriteOptions, batch *writebatch.WriteBatch) e
 // WriteWithCallback is Write, with a callback that the leader asks first.
 func (d *DBImpl) WriteWithCallback(wo *rocksdb.WriteOptions, batch *writebatch.WriteBatch, callback writethread.WriteCallback) error {
 	if d.readOnly {
-		return errReadOnly
+		return d.readOnlyError()
 	}
 	if batch == nil {
 		return rocksdb.InvalidArgument("Batch is nullptr!")
