@@ -22,6 +22,7 @@ type multiGetScratch struct {
 	keys   []table.KeyContext
 	sorted []*table.KeyContext // keys by family and key
 	ctx    table.MultiGetContext
+	batch  table.MultiGetRange
 }
 
 var multiGetScratchPool = sync.Pool{New: func() any { return &multiGetScratch{} }}
@@ -90,7 +91,7 @@ func (d *DBImpl) MultiGet(ro *rocksdb.ReadOptions, cf rocksdb.ColumnFamilyHandle
 	sortKeys(s.sorted, cfd)
 	sv := cfd.GetReferencedSuperVersion()
 	defer sv.Release()
-	_ = d.multiGetImpl(ro, sv, s.sorted, d.readSequence(ro), &s.ctx)
+	_ = d.multiGetImpl(ro, sv, s.sorted, d.readSequence(ro), s)
 }
 
 // MultiGetCF is MultiGet with a family for each key.
@@ -134,7 +135,7 @@ func (d *DBImpl) MultiGetCF(ro *rocksdb.ReadOptions, cfs []rocksdb.ColumnFamilyH
 		}
 		if err == nil {
 			sortKeys(rest[:n], cfd)
-			err = d.multiGetImpl(ro, views[cfd.GetID()], rest[:n], seq, &s.ctx)
+			err = d.multiGetImpl(ro, views[cfd.GetID()], rest[:n], seq, s)
 		} else {
 			for _, k := range rest[:n] {
 				*k.Err = err
@@ -164,7 +165,7 @@ func (d *DBImpl) checkMultiGetTimestamps(ro *rocksdb.ReadOptions, cfs []rocksdb.
 
 // multiGetImpl looks sorted keys of one family up, batch by batch. The error is
 // what ended the call early; keys not looked up have it.
-func (d *DBImpl) multiGetImpl(ro *rocksdb.ReadOptions, sv *db.SuperVersion, keys []*table.KeyContext, seq rocksdb.SequenceNumber, ctx *table.MultiGetContext) (err error) {
+func (d *DBImpl) multiGetImpl(ro *rocksdb.ReadOptions, sv *db.SuperVersion, keys []*table.KeyContext, seq rocksdb.SequenceNumber, s *multiGetScratch) (err error) {
 	skipMem := ro.ReadTier == rocksdb.PersistedTier && d.hasUnpersistedData.Load()
 	left := keys
 	valueSize := uint64(0)
@@ -175,16 +176,17 @@ func (d *DBImpl) multiGetImpl(ro *rocksdb.ReadOptions, sv *db.SuperVersion, keys
 		}
 		batch := left[:min(len(left), table.MaxBatchSize)]
 		left = left[len(batch):]
-		ctx.Init(batch, seq, ro.Timestamp)
-		r := ctx.GetMultiGetRange()
+		s.ctx.Init(batch, seq, ro.Timestamp)
+		s.batch = s.ctx.GetMultiGetRange()
+		r := &s.batch
 		r.AddValueSize(valueSize)
 		if !skipMem {
-			sv.Mem.MultiGet(ro, &r, nil, false, nil)
+			sv.Mem.MultiGet(ro, r, nil, false, nil)
 			for _, m := range sv.Imm.Memtables() {
 				if r.Empty() {
 					break
 				}
-				m.MultiGet(ro, &r, nil, true, nil)
+				m.MultiGet(ro, r, nil, true, nil)
 			}
 			if missed := r.KeysLeft(); d.stats != nil {
 				monitoring.RecordTick(d.stats, rocksdb.MemtableMiss, uint64(missed))
@@ -192,7 +194,7 @@ func (d *DBImpl) multiGetImpl(ro *rocksdb.ReadOptions, sv *db.SuperVersion, keys
 			}
 		}
 		if !r.Empty() {
-			sv.Current.MultiGet(ro, &r, nil)
+			sv.Current.MultiGet(ro, r, nil)
 		}
 		if valueSize = r.GetValueSize(); valueSize > ro.ValueSizeSoftLimit {
 			err = rocksdb.Aborted()
