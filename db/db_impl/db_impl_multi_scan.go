@@ -5,6 +5,7 @@
 package dbimpl
 
 import (
+	"bytes"
 	"iter"
 	"slices"
 	"strconv"
@@ -101,16 +102,25 @@ func (m *MultiScan) Scans() iter.Seq[iter.Seq2[[]byte, []byte]] {
 	}
 }
 
+// SetBounds changes the bounds, for the seeks to come; nil is none. It is for
+// iterators that were made without an upper bound: one made with it leaves out
+// range tombstones beyond. After Prepare a seek to a range wants the range's
+// limit as upper bound, and a reverse one its start as lower bound.
+func (it *Iterator) SetBounds(lower, upper []byte) { it.setBounds(bytes.Clone(lower), bytes.Clone(upper)) }
+
+// setBounds keeps the keys.
+func (it *Iterator) setBounds(lower, upper []byte) {
+	it.ro.IterateLowerBound, it.ro.IterateUpperBound = lower, upper
+	it.DBIter.SetBounds(lower, upper)
+}
+
 func (m *MultiScan) seek(r *rocksdb.RangeOpt) {
 	it := m.it
-	it.ro.IterateUpperBound = r.Limit
 	if m.args.Reverse {
-		it.ro.IterateLowerBound = r.Start
-	}
-	it.SetBounds(it.ro.IterateLowerBound, r.Limit)
-	if m.args.Reverse {
+		it.setBounds(r.Start, r.Limit)
 		it.SeekForPrev(r.Limit)
 	} else {
+		it.setBounds(nil, r.Limit)
 		it.Seek(r.Start)
 	}
 	if !it.Valid() {

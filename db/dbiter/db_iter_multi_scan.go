@@ -20,6 +20,10 @@ type scanState struct {
 // thereafter begins the next of them. Ranges out of order are the iterator's
 // error.
 func (d *DBIter) Prepare(args *rocksdb.MultiScanArgs) {
+	if d.scan.args != nil {
+		d.refuseScan("Prepare called more than once on the same iterator")
+		return
+	}
 	if d.status = d.validateScanOptions(args); d.status != nil {
 		d.valid = false
 		return
