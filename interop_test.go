@@ -16,7 +16,7 @@ import (
 
 var interopCompressions = map[string]rocksdb.CompressionType{
 	"none": rocksdb.NoCompression, "snappy": rocksdb.SnappyCompression, "zlib": rocksdb.ZlibCompression,
-	"lz4": rocksdb.LZ4Compression, "lz4hc": rocksdb.LZ4HCCompression, "zstd": rocksdb.ZSTD,
+	"bzip2": rocksdb.BZip2Compression, "lz4": rocksdb.LZ4Compression, "lz4hc": rocksdb.LZ4HCCompression, "zstd": rocksdb.ZSTD,
 }
 
 func interopOptions(c rocksdb.CompressionType, formatVersion uint32) rocksdb.Options {
