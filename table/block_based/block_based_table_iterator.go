@@ -389,11 +389,15 @@ func (it *BlockBasedTableIterator) Next() {
 		return
 	}
 	it.data.Next()
-	if !it.data.Valid() {
+	entered := !it.data.Valid()
+	if entered {
 		it.findKeyForward()
 	}
 	if it.upper != nil {
 		it.checkOutOfBound()
+		if entered && it.scan != nil {
+			it.countUselessBlock()
+		}
 	}
 }
 

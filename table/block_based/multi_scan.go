@@ -181,6 +181,14 @@ func (it *BlockBasedTableIterator) initScanBlock(h format.BlockHandle) bool {
 	return true
 }
 
+// countUselessBlock counts a block that was entered for nothing: its first entry
+// is beyond the range.
+func (it *BlockBasedTableIterator) countUselessBlock() {
+	if it.outOfBound && it.haveBlock && it.data.Valid() {
+		it.scan.wasted++
+	}
+}
+
 // closeScan gives the blocks up.
 func (it *BlockBasedTableIterator) closeScan() {
 	s := it.scan
