@@ -31,6 +31,11 @@ func NewLRUCacheWithOptions(o LRUCacheOptions) (Cache, error) { return cache.New
 // Nil options are the defaults.
 func NewIODispatcher(o *IODispatcherOptions) IODispatcher { return iodispatcher.NewIODispatcher(o) }
 
+// NewHyperClockCache makes a block cache without locks, for keys of the block
+// cache only; its table is sized at once, for entries of about
+// EstimatedEntryCharge bytes.
+func NewHyperClockCache(o HyperClockCacheOptions) (Cache, error) { return cache.NewHyperClockCache(o) }
+
 // NewBloomFilterPolicy makes Bloom filters of so many bits a key.
 func NewBloomFilterPolicy(bitsPerKey float64) FilterPolicy {
 	return blockbased.NewBloomFilterPolicy(bitsPerKey)
