@@ -25,7 +25,13 @@ func NewBlockBasedTableFactory(o BlockBasedTableOptions) TableFactory {
 func NewLRUCache(capacity int) Cache { return cache.NewLRUCacheOfCapacity(capacity) }
 
 // NewLRUCacheWithOptions makes a block cache.
-func NewLRUCacheWithOptions(o LRUCacheOptions) (Cache, error) { return cache.NewLRUCache(o) }
+func NewLRUCacheWithOptions(o LRUCacheOptions) (Cache, error) {
+	c, err := cache.NewLRUCache(o)
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
+}
 
 // NewIODispatcher makes what reads ahead for MultiScans; several may share one.
 // Nil options are the defaults.
@@ -34,7 +40,13 @@ func NewIODispatcher(o *IODispatcherOptions) IODispatcher { return iodispatcher.
 // NewHyperClockCache makes a block cache without locks, for keys of the block
 // cache only; its table is sized at once, for entries of about
 // EstimatedEntryCharge bytes.
-func NewHyperClockCache(o HyperClockCacheOptions) (Cache, error) { return cache.NewHyperClockCache(o) }
+func NewHyperClockCache(o HyperClockCacheOptions) (Cache, error) {
+	c, err := cache.NewHyperClockCache(o)
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
+}
 
 // NewBloomFilterPolicy makes Bloom filters of so many bits a key.
 func NewBloomFilterPolicy(bitsPerKey float64) FilterPolicy {
