@@ -270,6 +270,11 @@ func (d *DBImpl) leadGroup(wo *rocksdb.WriteOptions, w *writethread.Writer, s *w
 		} else {
 			d.hasUnpersistedData.Store(true)
 		}
+		if needLogSync {
+			// Before the memtables: the group's last writer into them hands the
+			// lead on, and then the newest log may be another one.
+			err = d.finishSync(err)
+		}
 		first := lastSequence + 1
 		lastSequence += total.count
 		if err == nil {
@@ -286,9 +291,6 @@ func (d *DBImpl) leadGroup(wo *rocksdb.WriteOptions, w *writethread.Writer, s *w
 		if walErr != nil {
 			d.walWriteStatusCheck(walErr)
 		}
-	}
-	if needLogSync {
-		err = d.finishSync(err)
 	}
 	if exitHere {
 		if err == nil {
