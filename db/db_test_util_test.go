@@ -378,13 +378,6 @@ func (x *dbTest) tryReopenWithColumnFamilies(names []string, o ...rocksdb.Option
 	return err
 }
 
-func (x *dbTest) tryReopenReadOnlyWithColumnFamilies(names []string, o ...rocksdb.Options) (err error) {
-	x.close()
-	x.last = o[0]
-	x.db, x.cfs, err = rocksdb.OpenColumnFamiliesForReadOnly(x.dir, o[0].DBOptions, descriptors(names, o), false)
-	return err
-}
-
 func descriptors(names []string, o []rocksdb.Options) []rocksdb.ColumnFamilyDescriptor {
 	var list []rocksdb.ColumnFamilyDescriptor
 	for i, n := range names {
