@@ -238,12 +238,21 @@ func CheckBuilt(o *rocksdb.ColumnFamilyOptions) error {
 	switch {
 	case o.EnableBlobGarbageCollection:
 		return rocksdb.NotSupported("enable_blob_garbage_collection is not built yet")
+	case o.Comparator != nil && o.Comparator.TimestampSize() > 0 && !o.PersistUserDefinedTimestamps:
+		return rocksdb.NotSupported("persist_user_defined_timestamps = false is not built yet")
+	case o.CompactionThreadLimiter != nil && !isBuiltInLimiter(o.CompactionThreadLimiter):
+		return rocksdb.NotSupported("compaction_thread_limiter other than the built-in one")
 	case o.BlobCompactionReadaheadSize > 0:
 		return rocksdb.NotSupported("blob_compaction_readahead_size is not built yet")
 	case o.CompactionStyle == rocksdb.CompactionStyleFIFO && o.CompactionOptionsFIFO.AllowTrivialCopyWhenChangeTemperature:
 		return rocksdb.NotSupported("compaction_options_fifo.allow_trivial_copy_when_change_temperature is not built yet")
 	}
 	return nil
+}
+
+func isBuiltInLimiter(l rocksdb.ConcurrentTaskLimiter) bool {
+	_, ok := l.(*util.ConcurrentTaskLimiterImpl)
+	return ok
 }
 
 // notBuiltYet names the options whose feature is not there yet.

@@ -3,6 +3,7 @@
 package dbimpl
 
 import (
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/rocksdb-go/rocksdb/logging"
 	"github.com/rocksdb-go/rocksdb/monitoring"
 	"github.com/rocksdb-go/rocksdb/test_util/syncpoint"
+	"github.com/rocksdb-go/rocksdb/util"
 )
 
 const dbMaxSequence = dbformat.MaxSequenceNumber
@@ -49,6 +51,24 @@ func (d *DBImpl) broadcastAt(after time.Duration) (stop func()) {
 type prepicked struct {
 	c      *compaction.Compaction
 	manual *manualCompaction
+	token  *util.TaskLimiterToken // of compaction_thread_limiter; released when done
+}
+
+// requestCompactionToken asks the family's compaction_thread_limiter, if it has
+// one, for leave. force only counts.
+func (d *DBImpl) requestCompactionToken(cfd *db.ColumnFamilyData, force bool, log *logging.LogBuffer) (token *util.TaskLimiterToken, ok bool) {
+	limiter, limited := cfd.IOptions().CompactionThreadLimiter.(*util.ConcurrentTaskLimiterImpl)
+	if !limited || limiter == nil {
+		return nil, true
+	}
+	if token = limiter.GetToken(force); token == nil {
+		return nil, false
+	}
+	if log != nil {
+		logging.ToBuffer(log, "Thread limiter [%s] increase [%s] compaction task, force: %t, tasks after: %d",
+			limiter.GetName(), cfd.GetName(), force, limiter.GetOutstandingTask())
+	}
+	return token, true
 }
 
 func (d *DBImpl) backgroundCallCompaction(p *prepicked, pri rocksdb.Priority) {
@@ -77,8 +97,11 @@ func (d *DBImpl) backgroundCallCompaction(p *prepicked, pri rocksdb.Priority) {
 	case err != nil && p != nil:
 		progress = true
 	}
+	if p != nil {
+		p.token.Release()
+	}
 	d.releaseOutputsLocked(pending)
-	d.findObsoleteFilesLocked(job, !quiet, false)
+	d.findObsoleteFilesLocked(job, !quiet && rocksdb.CodeOf(err) != rocksdb.CodeBusy, false)
 	d.mu.Unlock()
 	log.FlushBufferToLog()
 	if job.haveSomethingToDelete() {
@@ -135,7 +158,10 @@ func (d *DBImpl) backgroundCompactionLocked(jc *jobContext, log *logging.LogBuff
 			d.st.unscheduledCompacts++
 			return false, nil
 		}
-		if c, err = d.pickFromQueueLocked(jc); err != nil || c == nil {
+		var token *util.TaskLimiterToken
+		c, token, err = d.pickFromQueueLocked(jc, log)
+		defer token.Release()
+		if err != nil || c == nil {
 			return false, err
 		}
 	}
@@ -145,27 +171,44 @@ func (d *DBImpl) backgroundCompactionLocked(jc *jobContext, log *logging.LogBuff
 	return true, err
 }
 
-// pickFromQueueLocked asks the families of the queue, first in first out.
-func (d *DBImpl) pickFromQueueLocked(jc *jobContext) (*compaction.Compaction, error) {
-	if len(d.st.compactionQueue) == 0 {
-		return nil, nil
+// dequeueCompactionLocked takes the first family of the queue whose
+// compaction_thread_limiter lets it compact, nil when there is none.
+func (d *DBImpl) dequeueCompactionLocked(log *logging.LogBuffer) (*db.ColumnFamilyData, *util.TaskLimiterToken) {
+	for i, cfd := range d.st.compactionQueue {
+		if token, ok := d.requestCompactionToken(cfd, false, log); ok {
+			d.st.compactionQueue = slices.Delete(d.st.compactionQueue, i, i+1)
+			cfd.SetQueuedForCompaction(false)
+			return cfd, token
+		}
 	}
-	cfd := d.st.compactionQueue[0]
-	d.st.compactionQueue = d.st.compactionQueue[1:]
-	cfd.SetQueuedForCompaction(false)
+	return nil, nil
+}
+
+// pickFromQueueLocked asks the families of the queue, first in first out. The
+// token is the caller's to release.
+func (d *DBImpl) pickFromQueueLocked(jc *jobContext, log *logging.LogBuffer) (*compaction.Compaction, *util.TaskLimiterToken, error) {
+	if len(d.st.compactionQueue) == 0 {
+		return nil, nil, nil
+	}
+	cfd, token := d.dequeueCompactionLocked(log)
+	if cfd == nil {
+		// All are held back by limiters; try again a little later.
+		d.st.unscheduledCompacts++
+		return nil, nil, rocksdb.Busy()
+	}
 	if cfd.UnrefLocked(&jc.memtablesToFree) {
-		return nil, nil
+		return nil, token, nil
 	}
 	mo := cfd.GetLatestMutableCFOptions()
 	if mo.DisableAutoCompactions || cfd.IsDropped() {
-		return nil, nil
+		return nil, token, nil
 	}
 	syncpoint.Process("DBImpl::BackgroundCompaction():BeforePickCompaction")
 	snapshots, _ := d.st.snapshots.GetAll(dbMaxSequence)
 	c := cfd.PickCompaction(mo, d.mutableDBOptions.Load(), snapshots, nil, false)
 	syncpoint.Process("DBImpl::BackgroundCompaction():AfterPickCompaction")
 	if c == nil {
-		return nil, nil
+		return nil, token, nil
 	}
 	n := 0
 	for i := range c.NumInputLevels() {
@@ -175,7 +218,7 @@ func (d *DBImpl) pickFromQueueLocked(jc *jobContext) (*compaction.Compaction, er
 	// There may be more to do beside it.
 	d.enqueuePendingCompactionLocked(cfd)
 	d.maybeScheduleLocked()
-	return c, nil
+	return c, token, nil
 }
 
 // runCompactionLocked does a compaction in the cheapest way it allows.
@@ -595,6 +638,7 @@ func (d *DBImpl) runManualCompaction(cfd *db.ColumnFamilyData, from, to int, o *
 		reached = c.OutputLevel()
 		m.incomplete = false
 		p := &prepicked{c: c, manual: m}
+		p.token, _ = d.requestCompactionToken(cfd, true, nil)
 		scheduled = true
 		pri := rocksdb.LowPriority
 		if c.BottommostLevel() && d.env.GetBackgroundThreads(rocksdb.BottomPriority) > 0 {

@@ -1,0 +1,158 @@
+// No upstream twin: no option is taken and then ignored. What the engine does not
+// act on is refused by name.
+
+package db_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/rocksdb-go/rocksdb"
+	"github.com/rocksdb-go/rocksdb/memtable"
+	"github.com/rocksdb-go/rocksdb/util"
+)
+
+func wantRefused(t *testing.T, option string, err error) {
+	t.Helper()
+	if !errors.Is(err, rocksdb.ErrNotSupported) || !strings.Contains(err.Error(), option) {
+		t.Errorf("%s: %v", option, err)
+	}
+}
+
+func TestDBOptionsRefused_Open(t *testing.T) {
+	for option, set := range map[string]func(o *rocksdb.Options){
+		"two_write_queues":              func(o *rocksdb.Options) { o.TwoWriteQueues = true },
+		"unordered_write":               func(o *rocksdb.Options) { o.UnorderedWrite = true },
+		"atomic_flush":                  func(o *rocksdb.Options) { o.AtomicFlush = true },
+		"persist_stats_to_disk":         func(o *rocksdb.Options) { o.PersistStatsToDisk = true },
+		"open_files_async":              func(o *rocksdb.Options) { o.OpenFilesAsync = true },
+		"enable_thread_tracking":        func(o *rocksdb.Options) { o.EnableThreadTracking = true },
+		"read_io_executor_threads":      func(o *rocksdb.Options) { o.ReadIOExecutorThreads = 2 },
+		"max_bgerror_resume_count":      func(o *rocksdb.Options) { o.MaxBGErrorResumeCount = 3 },
+		"bgerror_resume_retry_interval": func(o *rocksdb.Options) { o.BGErrorResumeRetryInterval = 5 },
+	} {
+		o := rocksdb.DefaultOptions()
+		o.CreateIfMissing = true
+		set(&o)
+		d, err := rocksdb.Open(t.TempDir(), o)
+		wantRefused(t, option, err)
+		if err == nil {
+			d.Close()
+		}
+	}
+}
+
+// Options of a column family are refused by Open as by CreateColumnFamily.
+func TestDBOptionsRefused_ColumnFamily(t *testing.T) {
+	open := func(o rocksdb.Options) (*rocksdb.DB, error) {
+		o.CreateIfMissing = true
+		o.AllowConcurrentMemtableWrite = false
+		return rocksdb.Open(t.TempDir(), o)
+	}
+	good, err := open(rocksdb.DefaultOptions())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer good.Close()
+	for option, set := range map[string]func(o *rocksdb.ColumnFamilyOptions){
+		"enable_blob_files":               func(o *rocksdb.ColumnFamilyOptions) { o.EnableBlobFiles = true },
+		"enable_blob_garbage_collection":  func(o *rocksdb.ColumnFamilyOptions) { o.EnableBlobGarbageCollection = true },
+		"blob_compaction_readahead_size":  func(o *rocksdb.ColumnFamilyOptions) { o.BlobCompactionReadaheadSize = 4096 },
+		"experimental_mempurge_threshold": func(o *rocksdb.ColumnFamilyOptions) { o.ExperimentalMempurgeThreshold = 1 },
+		"preserve_internal_time_seconds":  func(o *rocksdb.ColumnFamilyOptions) { o.PreserveInternalTimeSeconds = 1 },
+		"preclude_last_level_data_seconds": func(o *rocksdb.ColumnFamilyOptions) {
+			o.PrecludeLastLevelDataSeconds = 1
+		},
+		"min_tombstones_for_range_conversion": func(o *rocksdb.ColumnFamilyOptions) { o.MinTombstonesForRangeConversion = 1 },
+		"allow_trivial_copy_when_change_temperature": func(o *rocksdb.ColumnFamilyOptions) {
+			o.CompactionStyle = rocksdb.CompactionStyleFIFO
+			o.CompactionOptionsFIFO.AllowTrivialCopyWhenChangeTemperature = true
+		},
+		"paranoid_memory_checks": func(o *rocksdb.ColumnFamilyOptions) {
+			o.ParanoidMemoryChecks, o.MemtableFactory = true, memtable.NewVectorRepFactory(0)
+		},
+		"memtable_verify_per_key_checksum_on_seek": func(o *rocksdb.ColumnFamilyOptions) {
+			o.MemtableVerifyPerKeyChecksumOnSeek, o.MemtableFactory = true, memtable.NewVectorRepFactory(0)
+		},
+		"persist_user_defined_timestamps": func(o *rocksdb.ColumnFamilyOptions) {
+			o.PersistUserDefinedTimestamps, o.Comparator = false, util.BytewiseComparatorWithU64Ts()
+		},
+	} {
+		o := rocksdb.DefaultOptions()
+		set(&o.ColumnFamilyOptions)
+		d, err := open(o)
+		wantRefused(t, option, err)
+		if err == nil {
+			d.Close()
+		}
+		_, err = good.CreateColumnFamily(o.ColumnFamilyOptions, "other "+option)
+		wantRefused(t, option, err)
+	}
+	for option, value := range map[string]string{
+		"enable_blob_files":               "true",
+		"enable_blob_garbage_collection":  "true",
+		"blob_compaction_readahead_size":  "4096",
+		"experimental_mempurge_threshold": "1",
+		"preserve_internal_time_seconds":  "1",
+	} {
+		wantRefused(t, option, good.SetOptions(map[string]string{option: value}))
+	}
+}
+
+func TestDBOptionsRefused_Calls(t *testing.T) {
+	o := rocksdb.DefaultOptions()
+	o.CreateIfMissing = true
+	d, err := rocksdb.Open(t.TempDir(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	key := []byte("k")
+	if err := d.Put(nil, key, key); err != nil {
+		t.Fatal(err)
+	}
+	threshold := uint64(1)
+	for option, set := range map[string]func(ro *rocksdb.ReadOptions){
+		"merge_operand_count_threshold":       func(ro *rocksdb.ReadOptions) { ro.MergeOperandCountThreshold = &threshold },
+		"read_scoped_block_buffer_provider":   func(ro *rocksdb.ReadOptions) { ro.ReadScopedBlockBufferProvider = noBuffers{} },
+		"auto_refresh_iterator_with_snapshot": func(ro *rocksdb.ReadOptions) { ro.AutoRefreshIteratorWithSnapshot = true },
+	} {
+		ro := rocksdb.DefaultReadOptions()
+		set(&ro)
+		if option != "auto_refresh_iterator_with_snapshot" { // of iterators alone
+			_, err := d.Get(&ro, key)
+			wantRefused(t, option, err)
+			errs := make([]error, 1)
+			d.MultiGet(&ro, [][]byte{key}, make([]rocksdb.PinnableSlice, 1), errs)
+			wantRefused(t, option, errs[0])
+		}
+		it := d.NewIterator(&ro)
+		wantRefused(t, option, it.Err())
+		if err := it.Close(); err != nil && !errors.Is(err, rocksdb.ErrNotSupported) {
+			t.Error(err)
+		}
+	}
+	wo := rocksdb.DefaultWriteOptions()
+	wo.ProtectionBytesPerKey = 8
+	wantRefused(t, "protection_bytes_per_key", d.Put(&wo, key, key))
+
+	fo := rocksdb.DefaultFlushOptions()
+	fo.ForceAtomicFlush = true
+	wantRefused(t, "force_atomic_flush", d.Flush(&fo))
+	fo = rocksdb.DefaultFlushOptions()
+	fo.ListenerWait = true
+	wantRefused(t, "listener_wait", d.Flush(&fo))
+
+	co := rocksdb.DefaultCompactRangeOptions()
+	co.FullHistoryTSLow = []byte("12345678")
+	wantRefused(t, "full_history_ts_low", d.CompactRange(&co, nil, nil))
+	co = rocksdb.DefaultCompactRangeOptions()
+	co.BlobGarbageCollectionPolicy = rocksdb.BlobGarbageCollectionPolicyForce
+	wantRefused(t, "blob_garbage_collection_policy", d.CompactRange(&co, nil, nil))
+}
+
+// noBuffers is a provider that is never asked.
+type noBuffers struct {
+	rocksdb.ReadScopedBlockBufferProvider
+}
