@@ -88,6 +88,13 @@ func checkScan(t *testing.T, r *rand.Rand, db *rocksdbgo.DB) {
 	args := rocksdb.DefaultMultiScanArgs(rocksdbgo.BytewiseComparator())
 	args.UseAsyncIO, args.Reverse = r.Intn(2) == 0, r.Intn(3) == 0
 	args.IOCoalesceThreshold = uint64(r.Intn(3) * 2000)
+	limited := false
+	switch r.Intn(4) {
+	case 0:
+		args.IODispatcher = rocksdbgo.NewIODispatcher(&rocksdb.IODispatcherOptions{MaxPrefetchMemoryBytes: uint64(200 + r.Intn(8000))})
+	case 1:
+		args.MaxPrefetchSize, limited = uint64(1+r.Intn(20000)), true
+	}
 	ends := make([]int, 2*(1+r.Intn(6)))
 	for i := range ends {
 		ends[i] = r.Intn(2100)
@@ -134,7 +141,11 @@ func checkScan(t *testing.T, r *rand.Rand, db *rocksdbgo.DB) {
 			n++
 			step()
 		}
-		if n != stop && it.Valid() {
+		if limited && m.Err() != nil {
+			if s := rocksdb.AsStatus(m.Err()); s == nil || s.SubCode != rocksdb.SubCodePrefetchLimitReached || !it.Valid() {
+				t.Fatalf("range %d: %v", i, m.Err())
+			}
+		} else if n != stop && it.Valid() {
 			t.Fatalf("range %d ended before %s: %v", i, it.Key(), m.Err())
 		}
 		if err := it.Close(); err != nil {
@@ -142,7 +153,7 @@ func checkScan(t *testing.T, r *rand.Rand, db *rocksdbgo.DB) {
 		}
 		i++
 	}
-	if m.Err() != nil || i != len(args.Ranges) {
+	if err := m.Err(); (err != nil || i != len(args.Ranges)) && (err == nil || !limited) {
 		t.Fatalf("%d of %d ranges, %v", i, len(args.Ranges), m.Err())
 	}
 	if err := m.Close(); err != nil {

@@ -1,6 +1,6 @@
 // Port of table/block_based/block_based_table_reader_test.cc. Differs: a choice of
-// the combinations of parameters; scans of many ranges and asynchronous reads
-// are not there yet.
+// the combinations of parameters; multi-scans are in
+// block_based_table_reader_scan_test.go.
 
 package blockbased_test
 

@@ -7,6 +7,7 @@ import (
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
 	"github.com/rocksdb-go/rocksdb/table/block_based/block"
 	"github.com/rocksdb-go/rocksdb/table/format"
+	"github.com/rocksdb-go/rocksdb/table/internaliter"
 )
 
 // SetContextChecksum replaces the random base of the block checksums.
@@ -50,3 +51,26 @@ func (t *BlockBasedTable) FirstIndexPartition() format.BlockHandle {
 
 // FSPrefetch tells whether the file system reads ahead.
 func (t *BlockBasedTable) FSPrefetch() bool { return t.fsPrefetch }
+
+// IsBlockPinnedByMultiScan tells whether block i of what Prepare collected was
+// read ahead and not given up yet.
+func IsBlockPinnedByMultiScan(it internaliter.InternalIterator, i int) bool {
+	s := it.(*BlockBasedTableIterator).scan
+	return s != nil && s.set.IsBlockAvailable(i-s.from)
+}
+
+// ScanWasted is how many blocks were read ahead in vain so far.
+func ScanWasted(it internaliter.InternalIterator) uint64 {
+	return it.(*BlockBasedTableIterator).scan.wasted
+}
+
+// DataBlockHandles are the table's data blocks, in order.
+func (t *BlockBasedTable) DataBlockHandles() (hs []format.BlockHandle) {
+	ro := rocksdb.DefaultReadOptions()
+	it := t.newIndexIterator(&readContext{ro: &ro}, true, &indexScratch{})
+	defer it.Close()
+	for it.SeekToFirst(); it.Valid(); it.Next() {
+		hs = append(hs, it.Value().Handle)
+	}
+	return hs
+}
