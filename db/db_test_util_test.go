@@ -110,7 +110,7 @@ type dbTest struct {
 func newDBTest(t *testing.T) *dbTest {
 	t.Helper()
 	x := &dbTest{T: t, dir: filepath.Join(t.TempDir(), "db")}
-	x.count = fsutil.NewCountedFileSystem(env.DefaultFileSystem())
+	x.count = fsutil.NewCountedFileSystem(&noSyncFS{rocksdb.FileSystemWrapper{FileSystem: env.DefaultFileSystem()}})
 	x.fault = fsutil.NewFaultInjectionTestFS(x.count)
 	x.env = env.NewCompositeEnvWrapper(env.Default(), x.fault, nil)
 	t.Cleanup(func() {
