@@ -106,7 +106,9 @@ func (m *MultiScan) Scans() iter.Seq[iter.Seq2[[]byte, []byte]] {
 // iterators that were made without an upper bound: one made with it leaves out
 // range tombstones beyond. After Prepare a seek to a range wants the range's
 // limit as upper bound, and a reverse one its start as lower bound.
-func (it *Iterator) SetBounds(lower, upper []byte) { it.setBounds(bytes.Clone(lower), bytes.Clone(upper)) }
+func (it *Iterator) SetBounds(lower, upper []byte) {
+	it.setBounds(bytes.Clone(lower), bytes.Clone(upper))
+}
 
 // setBounds keeps the keys.
 func (it *Iterator) setBounds(lower, upper []byte) {
@@ -149,15 +151,19 @@ func (m *MultiScan) entries(yield func(k, v []byte) bool) {
 // Err is what ended the scan early, nil if nothing did.
 func (m *MultiScan) Err() error { return m.err }
 
-// Close gives up what the scan holds. It has to be called.
+// Close gives up what the scan holds. It has to be called. What Err tells it
+// does not tell again.
 func (m *MultiScan) Close() error {
 	if m.it == nil {
 		return nil
 	}
-	it := m.it
+	it, told := m.it, m.err != nil
 	m.it = nil
-	if m.err == nil {
+	if !told {
 		m.err = rocksdb.InvalidArgument("MultiScan is closed")
 	}
-	return it.Close()
+	if err := it.Close(); !told {
+		return err
+	}
+	return nil
 }
