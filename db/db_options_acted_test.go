@@ -7,6 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rocksdb-go/rocksdb"
+	"github.com/rocksdb-go/rocksdb/env"
+	"github.com/rocksdb-go/rocksdb/file"
 	"github.com/rocksdb-go/rocksdb/memtable"
 	"github.com/rocksdb-go/rocksdb/util"
 )
@@ -78,5 +81,60 @@ func TestDBOptions_EnforceWriteBufferManagerDuringRecovery(t *testing.T) {
 				x.wantGet(0, key(i), dummyString(10000, 'v'))
 			}
 		})
+	}
+}
+
+// The file manager knows the tables, refuses compactions there is no room for,
+// and stops writes when the space allowed is used up.
+func TestDBOptions_SstFileManager(t *testing.T) {
+	x := newDBTest(t)
+	m := file.NewSstFileManager(env.Default(), nil, nil, 0, 0.25, 0)
+	defer m.Close()
+	stats := rocksdb.NewStatistics()
+	o := x.currentOptions()
+	o.SstFileManager, o.Statistics = m, stats
+	o.DisableAutoCompactions = true
+	x.destroyAndReopen(o)
+	table := func() {
+		for i := range 100 {
+			x.mustPut(0, key(i), dummyString(100, 'v'))
+		}
+		x.flush(0)
+	}
+	table()
+	table()
+	tracked := m.GetTrackedFiles()
+	if len(tracked) != 2 || m.GetTotalSize() == 0 {
+		t.Fatalf("tracked: %v", tracked)
+	}
+	x.close()
+	if n := len(m.GetTrackedFiles()); n != 0 {
+		t.Fatalf("%d files tracked after Close", n)
+	}
+	x.reopen(o)
+	again := m.GetTrackedFiles()
+	for path := range tracked {
+		if again[path] != tracked[path] {
+			t.Fatalf("tracked %v, before %v", again, tracked)
+		}
+	}
+	m.SetMaxAllowedSpaceUsage(m.GetTotalSize() + m.GetTotalSize()/2)
+	err := x.db.CompactRange(nil, nil, nil)
+	if rocksdb.CodeOf(err) != rocksdb.CodeCompactionTooLarge {
+		t.Fatalf("compaction without room: %v", err)
+	}
+	if n := stats.GetTickerCount(rocksdb.CompactionCancelled); n == 0 {
+		t.Fatal("the cancelled compaction is not counted")
+	}
+	m.SetMaxAllowedSpaceUsage(0)
+	x.must(x.db.CompactRange(nil, nil, nil))
+	if n := m.GetCompactionsReservedSize(); n != 0 {
+		t.Fatalf("%d bytes still reserved", n)
+	}
+	m.SetMaxAllowedSpaceUsage(1)
+	x.mustPut(0, "k", "v")
+	_ = x.db.Flush(nil)
+	if err := x.put(0, "k", "v"); err == nil {
+		t.Fatal("written beyond the space allowed")
 	}
 }

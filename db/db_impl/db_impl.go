@@ -521,6 +521,9 @@ func (d *DBImpl) closeImpl() error {
 	d.walMu.logs = nil
 	d.walMu.Unlock()
 
+	if m := d.sstFileManager(); m != nil && d.st.opened {
+		d.trackDataFiles(m, false)
+	}
 	d.mu.Lock()
 	if d.versions != nil {
 		d.versions.Destroy()

@@ -86,6 +86,11 @@ func (d *DBImpl) backgroundCallCompaction(p *prepicked, pri rocksdb.Priority) {
 		d.mu.Unlock()
 		d.clock.SleepForMicroseconds(10000)
 		d.mu.Lock()
+	case rocksdb.CodeOf(err) == rocksdb.CodeCompactionTooLarge:
+		d.bgCond.Broadcast()
+		d.mu.Unlock()
+		d.backoff()
+		d.mu.Lock()
 	case !quiet:
 		n := d.families.GetDefault().InternalStats().BumpAndGetBackgroundErrorCount()
 		d.bgCond.Broadcast()
@@ -229,6 +234,16 @@ func (d *DBImpl) runCompactionLocked(c *compaction.Compaction, m *manualCompacti
 		c.ReleaseCompactionFiles(err)
 		return err
 	}
+	room, enough := d.enoughRoomForCompactionLocked(cfd, c, log)
+	if !enough {
+		err := rocksdb.CompactionTooLarge()
+		c.ReleaseCompactionFiles(err)
+		if m == nil {
+			d.enqueuePendingCompactionLocked(cfd)
+		}
+		return err
+	}
+	defer d.compactionEndedLocked(room)
 	syncpoint.ProcessArg("DBImpl::BackgroundCompaction:BeforeCompaction", cfd)
 	var err error
 	switch {

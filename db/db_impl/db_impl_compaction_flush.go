@@ -248,6 +248,7 @@ func (d *DBImpl) flushMemTableToOutputFileLocked(cfd *db.ColumnFamilyData, reaso
 		vs := cfd.Current().StorageInfo()
 		logging.ToBuffer(log, "[%s] Level summary: %s\n", cfd.GetName(), vs.LevelSummary())
 		d.notifyFlush(cfd, meta, fj, job, reason, false)
+		d.flushedToSstFileManagerLocked(cfd, meta)
 	} else if !isShutdownOrDropped(err) {
 		why := rocksdb.BackgroundErrorReasonFlush
 		if d.totalLogSize.Load() == 0 {

@@ -151,6 +151,8 @@ func validateDBOptions(o *rocksdb.DBOptions) error {
 		return rocksdb.NotSupported("compaction_service is not built yet")
 	case o.WalFilter != nil:
 		return rocksdb.NotSupported("wal_filter is not built yet")
+	case o.SstFileManager != nil && !isBuiltInSstFileManager(o.SstFileManager):
+		return rocksdb.NotSupported("sst_file_manager other than the built-in one")
 	case o.EnableThreadTracking:
 		return rocksdb.NotSupported("enable_thread_tracking is not built yet")
 	case o.ReadIOExecutorThreads != 1:
@@ -286,6 +288,7 @@ func Open(o *rocksdb.DBOptions, dbName string, families []rocksdb.ColumnFamilyDe
 		d.deleteObsoleteOptionsFiles(false)
 		return d, handles, rocksdb.IOError("DB::Open() failed --- Unable to persist Options file", err.Error()).Wrap(err)
 	}
+	d.startSstFileManager(largestBuffer)
 	job := d.newJobContext()
 	d.mu.Lock()
 	d.st.opened = true
