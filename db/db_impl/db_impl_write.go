@@ -466,13 +466,21 @@ func (d *DBImpl) syncLogs() error {
 	defer watch.Stop()
 	d.walMu.Lock()
 	logs, needDirSync := d.walMu.logs, !d.walMu.dirSynced
-	d.walMu.Unlock()
+	if !d.immutable.ManualWALFlush {
+		d.walMu.Unlock()
+	}
+	var err error
 	for i := range logs {
-		if f := logs[i].writer.File(); !f.IsClosed() {
-			if err := f.Sync(&d.walIOOptions, d.immutable.UseFsync); err != nil {
-				return err
-			}
+		if f := logs[i].writer.File(); !f.IsClosed() && err == nil {
+			err = f.Sync(&d.walIOOptions, d.immutable.UseFsync)
 		}
+	}
+	if d.immutable.ManualWALFlush {
+		// FlushWAL may have been about to use the writer, which Sync flushes.
+		d.walMu.Unlock()
+	}
+	if err != nil {
+		return err
 	}
 	if needDirSync {
 		return d.syncWALDir()
