@@ -247,7 +247,8 @@ func (s *ReadSet) groupSize(g []int) (n uint64) {
 	return n
 }
 
-// admit gives the groups that there is memory for; the others wait.
+// admit gives the groups that there is memory for; the others wait, and all
+// after the first of them: what comes first is wanted first.
 func (s *ReadSet) admit(groups [][]int) [][]int {
 	if s.budget == nil {
 		return groups
@@ -255,7 +256,7 @@ func (s *ReadSet) admit(groups [][]int) [][]int {
 	var now [][]int
 	s.groups = nil
 	for _, g := range groups {
-		ok := s.budget.TryAcquire(s.groupSize(g))
+		ok := len(s.groups) == 0 && s.budget.TryAcquire(s.groupSize(g))
 		for _, i := range g {
 			b := &s.blocks[i]
 			if b.granted = ok; !ok {
