@@ -45,6 +45,7 @@ type MultiGetContext struct {
 	numKeys    int
 	valueMask  MultiGetMask // keys that are done
 	valueSize  uint64
+	forTable   MultiGetRange // what ForTable gives
 }
 
 // Init takes a batch of at most MaxBatchSize keys, sorted, to be read at a
@@ -78,6 +79,13 @@ type MultiGetRange struct {
 	ctx                   *MultiGetContext
 	start, end            int
 	skipMask, invalidMask MultiGetMask
+}
+
+// ForTable gives a copy of r to skip keys in, until the next call. It lies with
+// the context, so that handing it to a table allocates nothing.
+func (r *MultiGetRange) ForTable() *MultiGetRange {
+	r.ctx.forTable = *r
+	return &r.ctx.forTable
 }
 
 // MakeMultiGetRange gives the part of r between two indexes.

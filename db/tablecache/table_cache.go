@@ -481,7 +481,7 @@ func (c *TableCache) updateCoveringTombstones(ro *rocksdb.ReadOptions, reader ta
 func (c *TableCache) MultiGet(ro *rocksdb.ReadOptions, f *version.FileMetaData, r *table.MultiGetRange,
 	mo *options.MutableCFOptions, skipRangeDeletions bool, h Handle, o *OpenOptions) error {
 	defer func() { h.Release() }()
-	keys := *r
+	keys := r.ForTable()
 	if c.ioptions.RowCache != nil && !r.Key(r.First()).GetContext.NeedToReadSequence() {
 		// Rows are cached one by one.
 		for i := keys.First(); i < keys.End(); i = keys.NextIndex(i) {
@@ -516,9 +516,9 @@ func (c *TableCache) MultiGet(ro *rocksdb.ReadOptions, f *version.FileMetaData, 
 		}
 	}
 	if !ro.IgnoreRangeDeletions && !skipRangeDeletions {
-		c.updateCoveringTombstones(ro, reader, &keys)
+		c.updateCoveringTombstones(ro, reader, keys)
 	}
-	reader.MultiGet(ro, &keys, mo.PrefixExtractor, o.SkipFilters)
+	reader.MultiGet(ro, keys, mo.PrefixExtractor, o.SkipFilters)
 	return nil
 }
 
