@@ -4,6 +4,10 @@ package db_test
 
 import (
 	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -137,4 +141,38 @@ func TestDBOptions_SstFileManager(t *testing.T) {
 	if err := x.put(0, "k", "v"); err == nil {
 		t.Fatal("written beyond the space allowed")
 	}
+}
+
+// The statistics are dumped and kept at the periods asked for, which
+// SetDBOptions changes.
+func TestDBOptions_StatsPeriods(t *testing.T) {
+	x := newDBTest(t)
+	o := x.currentOptions()
+	o.Statistics = rocksdb.NewStatistics()
+	o.StatsDumpPeriodSec, o.StatsPersistPeriodSec = 0, 0
+	o.DumpMallocStats = true
+	x.destroyAndReopen(o)
+	logText := func() string {
+		b, err := os.ReadFile(filepath.Join(x.dir, "LOG"))
+		x.must(err)
+		return string(b)
+	}
+	x.mustPut(0, "k", "v")
+	if it := x.full().GetStatsHistory(0, math.MaxUint64); it.Valid() || strings.Contains(logText(), "DUMPING STATS") {
+		t.Fatal("statistics with periods of 0")
+	}
+	x.must(x.db.SetDBOptions(map[string]string{"stats_dump_period_sec": "1", "stats_persist_period_sec": "1"}))
+	eventually(t, "no dump", func() bool { return strings.Contains(logText(), "DUMPING STATS") })
+	eventually(t, "no memory statistics", func() bool { return strings.Contains(logText(), "allocated: ") })
+	eventually(t, "no history", func() bool {
+		x.mustPut(0, "k", "v")
+		for it := x.full().GetStatsHistory(0, math.MaxUint64); it.Valid(); it.Next() {
+			if it.GetStatsMap()["rocksdb.number.keys.written"] > 0 {
+				return true
+			}
+		}
+		return false
+	})
+	x.must(x.db.SetDBOptions(map[string]string{"stats_history_buffer_size": "0"}))
+	eventually(t, "history beyond its limit", func() bool { return !x.full().GetStatsHistory(0, math.MaxUint64).Valid() })
 }

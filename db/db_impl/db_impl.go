@@ -122,6 +122,8 @@ type DBImpl struct {
 		status     error
 	}
 
+	periodic periodicTasks
+
 	optionsMu sync.Mutex // held while an OPTIONS file is written; before mu
 
 	mu     sync.Mutex
@@ -389,6 +391,7 @@ func (d *DBImpl) SetDBOptions(values map[string]string) error {
 	if err != nil {
 		return err
 	}
+	d.schedulePeriodicTasks()
 	return d.writeOptionsFile()
 }
 
@@ -457,6 +460,7 @@ func (d *DBImpl) closeImpl() error {
 		}
 	}
 	d.CancelAllBackgroundWork(false)
+	d.stopPeriodicTasks()
 	d.mu.Lock()
 	d.st.bgBottomScheduled -= d.env.UnSchedule(d, rocksdb.BottomPriority)
 	d.st.bgCompactScheduled -= d.env.UnSchedule(d, rocksdb.LowPriority)

@@ -304,6 +304,7 @@ func Open(o *rocksdb.DBOptions, dbName string, families []rocksdb.ColumnFamilyDe
 	d.maybeScheduleLocked()
 	d.maybeScheduleWALPrecreateLocked(d.walPreallocateBlockSize(largestBuffer))
 	d.mu.Unlock()
+	d.schedulePeriodicTasks()
 	logging.Header(d.infoLog, "DB pointer %p", d)
 	return d, handles, nil
 }

@@ -187,6 +187,9 @@ func (d *DBImpl) DumpStats() {
 		}
 	}
 	d.mu.Unlock()
+	if d.immutable.DumpMallocStats {
+		dumpMallocStats(&text)
+	}
 	syncpoint.Process("DBImpl::DumpStats:2")
 	logging.Info(d.infoLog, "------- DUMPING STATS -------")
 	logging.Info(d.infoLog, "%s", text.String())
