@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/rocksdb-go/rocksdb"
+	"github.com/rocksdb-go/rocksdb/env"
 	contract "github.com/rocksdb-go/rocksdb/include/rocksdb"
 	blockbased "github.com/rocksdb-go/rocksdb/table/block_based"
 	"github.com/rocksdb-go/rocksdb/util"
@@ -470,4 +471,60 @@ func TestDBIteratorBaseTest_PrepareWithMultiScanRejectsRepeatedPrepare(t *testin
 	if it.Prepare(scanArgs("a", "b")); contract.CodeOf(it.Status()) != contract.CodeInvalidArgument || it.Valid() {
 		t.Error(it.Status())
 	}
+}
+
+// noAsyncFS has no asynchronous reads and wants none asked for.
+type noAsyncFS struct {
+	contract.FileSystem
+	t *testing.T
+}
+
+type noAsyncFile struct {
+	contract.FSRandomAccessFile
+	t *testing.T
+}
+
+func (f *noAsyncFS) SupportedOps() int64 {
+	return f.FileSystem.SupportedOps() &^ (1 << contract.AsyncIO)
+}
+
+func (f *noAsyncFS) Poll([]contract.IOHandle, int) error {
+	f.t.Error("Poll")
+	return contract.NotSupported("Poll")
+}
+
+func (f *noAsyncFS) AbortIO([]contract.IOHandle) error {
+	f.t.Error("AbortIO")
+	return contract.NotSupported("AbortIO")
+}
+
+func (f *noAsyncFS) NewRandomAccessFile(name string, o *contract.FileOptions) (contract.FSRandomAccessFile, error) {
+	file, err := f.FileSystem.NewRandomAccessFile(name, o)
+	if err != nil {
+		return nil, err
+	}
+	return noAsyncFile{file, f.t}, nil
+}
+
+func (f noAsyncFile) ReadAsync(*contract.FSReadRequest, *contract.IOOptions, func(*contract.FSReadRequest)) (contract.IOHandle, error) {
+	f.t.Error("ReadAsync")
+	return nil, contract.NotSupported("ReadAsync")
+}
+
+func TestDBMultiScanIteratorTest_AsyncIOFallbackWithoutFSSupport(t *testing.T) {
+	eachFillCache(t, func(x *scanTest) {
+		o := x.manyFiles(1 << 15)
+		o.Env = env.NewCompositeEnvWrapper(x.env, &noAsyncFS{x.env.GetFileSystem(), t}, nil)
+		x.destroyAndReopen(o)
+		x.fill(k5, 1000, 1<<10)
+		x.rewrite()
+		tracker := iodispatcher.NewTrackingIODispatcher(nil)
+		a := scanArgs("k00000", "k00100", "k00500", "k00600", "k00800", "k00900")
+		a.UseAsyncIO, a.IODispatcher = true, tracker
+		x.wantScan(a, k5, 0, 100, 500, 600, 800, 900)
+		if n := tracker.Total(); n.AsyncReads != 0 || n.SyncReads == 0 {
+			t.Errorf("%+v", n)
+		}
+		x.close()
+	})
 }

@@ -428,3 +428,100 @@ func TestIODispatcherTest_FillCacheFalseStillLooksUpExistingCacheEntries(t *test
 		s.Close()
 	}
 }
+
+func TestIODispatcherTest_SubmitJobNeverBlocks(t *testing.T) {
+	eachDispatch(t, 20, func(x *dispatchTest, async bool) {
+		x.limit(2)
+		var sets []*blockbased.ReadSet
+		for range 5 {
+			sets = append(sets, x.submit(x.handles, async))
+		}
+		for _, s := range sets {
+			for i := range x.handles {
+				x.read(s, i)
+			}
+		}
+		for _, s := range sets {
+			s.Close()
+		}
+		x.wantUsed(0)
+	})
+}
+
+func TestIODispatcherTest_PartialPrefetchDispatchesWhatFits(t *testing.T) {
+	x := newDispatchTest(t, 10, false)
+	x.limitBytes(x.size(0) + x.size(1) + x.size(2))
+	s := x.submit(x.handles, true)
+	if n := s.Stats(); n.BlocksPrefetched != 3 || n.IORequests != 1 {
+		t.Errorf("%+v", n)
+	}
+	x.wantUsed(x.size(0) + x.size(1) + x.size(2))
+	for i := range x.handles {
+		x.read(s, i)
+	}
+	if n := s.Stats(); n.AsyncReads < 3 || n.AsyncReads+n.SyncReads != 10 {
+		t.Errorf("%+v", n)
+	}
+	s.Close()
+	x.wantUsed(0)
+}
+
+func TestIODispatcherTest_SyncPrefetchWithMemoryLimit(t *testing.T) {
+	x := newDispatchTest(t, 10, false)
+	x.limit(4)
+	s := x.submit(x.handles, false)
+	if n := available(s, 10); n == 0 || n > 4 {
+		t.Errorf("%d blocks", n)
+	}
+	for i := range x.handles {
+		x.read(s, i)
+	}
+	if n := s.Stats(); n.SyncReads != 10 || n.AsyncReads != 0 {
+		t.Errorf("%+v", n)
+	}
+	s.Close()
+	x.wantUsed(0)
+}
+
+func TestIODispatcherTest_SingleBlockLargerThanTotalMemory(t *testing.T) {
+	x := newDispatchTest(t, 1, false)
+	x.limitBytes(x.size(0) - 1)
+	s := x.submit(x.handles, true)
+	x.wantUsed(0)
+	x.read(s, 0)
+	if n := s.Stats(); n.SyncReads != 1 || n.IORequests != 0 {
+		t.Errorf("%+v", n)
+	}
+	s.Close()
+}
+
+func TestIODispatcherTest_OversizedBlocksWithSyncIO(t *testing.T) {
+	x := newDispatchTest(t, 4, false)
+	x.limitBytes(1)
+	s := x.submit(x.handles, false)
+	for i := range 4 {
+		x.read(s, i)
+	}
+	if n := s.Stats(); n.SyncReads != 4 || n.BlocksPrefetched != 0 {
+		t.Errorf("%+v", n)
+	}
+	s.Close()
+	x.wantUsed(0)
+}
+
+func TestIODispatcherTest_MultipleSSTFiles(t *testing.T) {
+	a, b := newDispatchTest(t, 6, false), newDispatchTest(t, 8, false)
+	b.d = a.d
+	x, y := a.submit(a.handles, true), b.submit(b.handles, true)
+	for i := range b.handles {
+		if i < 6 {
+			a.read(x, i)
+		}
+		b.read(y, i)
+	}
+	if x.Stats().AsyncReads != 6 || y.Stats().AsyncReads != 8 {
+		t.Errorf("%+v, %+v", x.Stats(), y.Stats())
+	}
+	x.Close()
+	y.Close()
+}
