@@ -10,6 +10,7 @@ import (
 
 	"github.com/rocksdb-go/rocksdb"
 	"github.com/rocksdb-go/rocksdb/memtable"
+	"github.com/rocksdb-go/rocksdb/table/block_based"
 	"github.com/rocksdb-go/rocksdb/util"
 )
 
@@ -74,6 +75,11 @@ func TestDBOptionsRefused_ColumnFamily(t *testing.T) {
 		},
 		"memtable_verify_per_key_checksum_on_seek": func(o *rocksdb.ColumnFamilyOptions) {
 			o.MemtableVerifyPerKeyChecksumOnSeek, o.MemtableFactory = true, memtable.NewVectorRepFactory(0)
+		},
+		"persistent_cache": func(o *rocksdb.ColumnFamilyOptions) {
+			bo := rocksdb.DefaultBlockBasedTableOptions()
+			bo.PersistentCache = noCache{}
+			o.TableFactory = blockbased.NewBlockBasedTableFactory(&bo)
 		},
 		"persist_user_defined_timestamps": func(o *rocksdb.ColumnFamilyOptions) {
 			o.PersistUserDefinedTimestamps, o.Comparator = false, util.BytewiseComparatorWithU64Ts()
@@ -156,3 +162,5 @@ func TestDBOptionsRefused_Calls(t *testing.T) {
 type noBuffers struct {
 	rocksdb.ReadScopedBlockBufferProvider
 }
+
+type noCache struct{ rocksdb.PersistentCache }
