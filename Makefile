@@ -34,7 +34,7 @@ test:
 	$(GO) test -run 'Alloc|Pinning' ./...
 
 # The packages whose tests run several goroutines, under the race detector.
-RACE = ./db/writethread ./memtable ./cache ./env ./util/... ./monitoring
+RACE = ./db/writethread ./memtable ./cache ./env ./util ./util/iodispatcher ./util/ratelimiter ./util/threadpool ./util/timer ./monitoring
 race:
 	CGO_ENABLED=1 $(GO) test -race -tags $(TAGS) -timeout 20m $(RACE)
 	CGO_ENABLED=1 $(GO) test -race -tags $(TAGS) -timeout 20m -run TestConcurrent .
