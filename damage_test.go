@@ -179,7 +179,7 @@ func TestTruncatedFiles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		step := max(1, len(data)/64)
+		step := max(1, len(data)/300)
 		if testing.Short() {
 			step = max(1, len(data)/8)
 		}
