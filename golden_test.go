@@ -16,8 +16,6 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/rocksdb-go/rocksdb"
-	"github.com/rocksdb-go/rocksdb/env"
-	"github.com/rocksdb-go/rocksdb/options"
 )
 
 // unpackGolden unpacks testdata/golden.tar.zst, made by internal/cmd/packgolden
@@ -134,7 +132,12 @@ func TestGolden(t *testing.T) {
 				want[name] = string(data)
 			}
 			dir := filepath.Join(kind, "db")
-			o, families := loadLatestOptions(t, dir)
+			cfg := rocksdb.DefaultConfigOptions()
+			cfg.IgnoreUnknownOptions = true
+			o, families, err := rocksdb.LoadLatestOptions(&cfg, dir, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
 			db, cfs, err := rocksdb.OpenColumnFamiliesForReadOnly(dir, o, families, false)
 			if err != nil {
 				t.Fatal(err)
@@ -159,26 +162,4 @@ func TestGolden(t *testing.T) {
 			}
 		})
 	}
-}
-
-// loadLatestOptions reads the newest OPTIONS file of a database.
-func loadLatestOptions(t *testing.T, dir string) (rocksdb.DBOptions, []rocksdb.ColumnFamilyDescriptor) {
-	t.Helper()
-	rocksdb.RegisterBuiltins()
-	files, _ := filepath.Glob(filepath.Join(dir, "OPTIONS-*"))
-	if len(files) == 0 {
-		t.Fatal("no OPTIONS file")
-	}
-	slices.Sort(files)
-	cfg := rocksdb.DefaultConfigOptions()
-	cfg.IgnoreUnknownOptions = true
-	p := options.NewParser()
-	if err := p.Parse(&cfg, files[len(files)-1], env.DefaultFileSystem()); err != nil {
-		t.Fatal(err)
-	}
-	var families []rocksdb.ColumnFamilyDescriptor
-	for i, name := range p.CFNames() {
-		families = append(families, rocksdb.ColumnFamilyDescriptor{Name: name, Options: p.CFOptions()[i]})
-	}
-	return *p.DBOptions(), families
 }

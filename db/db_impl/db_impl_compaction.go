@@ -78,7 +78,7 @@ func (d *DBImpl) backgroundCallCompaction(p *prepicked, pri rocksdb.Priority) {
 	d.mu.Lock()
 	d.st.numRunningCompacts++
 	pending := d.captureOutputsLocked()
-	progress, err := d.backgroundCompactionLocked(job, log, p, pri)
+	err := d.backgroundCompactionLocked(job, log, p, pri)
 	quiet := err == nil || isShutdownOrDropped(err) || rocksdb.CodeOf(err) == rocksdb.CodeIncomplete || rocksdb.CodeOf(err) == rocksdb.CodeCompactionTooLarge
 	switch {
 	case rocksdb.CodeOf(err) == rocksdb.CodeBusy:
@@ -99,8 +99,6 @@ func (d *DBImpl) backgroundCallCompaction(p *prepicked, pri rocksdb.Priority) {
 		logging.Error(d.infoLog, "Waiting after background compaction error: %v, Accumulated background error counts: %d", err, n)
 		d.backoff()
 		d.mu.Lock()
-	case err != nil && p != nil:
-		progress = true
 	}
 	if p != nil {
 		p.token.Release()
@@ -120,7 +118,6 @@ func (d *DBImpl) backgroundCallCompaction(p *prepicked, pri rocksdb.Priority) {
 	} else {
 		d.st.bgCompactScheduled--
 	}
-	_ = progress
 	d.maybeScheduleLocked()
 	d.bgCond.Broadcast()
 	d.mu.Unlock()
@@ -128,7 +125,7 @@ func (d *DBImpl) backgroundCallCompaction(p *prepicked, pri rocksdb.Priority) {
 
 // backgroundCompactionLocked runs one compaction: the one given, or the first
 // that the queue's families have.
-func (d *DBImpl) backgroundCompactionLocked(jc *jobContext, log *logging.LogBuffer, p *prepicked, pri rocksdb.Priority) (progress bool, err error) {
+func (d *DBImpl) backgroundCompactionLocked(jc *jobContext, log *logging.LogBuffer, p *prepicked, pri rocksdb.Priority) (err error) {
 	var c *compaction.Compaction
 	var m *manualCompaction
 	if p != nil {
@@ -153,7 +150,7 @@ func (d *DBImpl) backgroundCompactionLocked(jc *jobContext, log *logging.LogBuff
 			c.ReleaseCompactionFiles(err)
 			c.Close()
 		}
-		return false, err
+		return err
 	}
 	if m != nil {
 		m.inProgress = true
@@ -161,19 +158,19 @@ func (d *DBImpl) backgroundCompactionLocked(jc *jobContext, log *logging.LogBuff
 	} else if c == nil {
 		if d.st.exclusiveManual > 0 {
 			d.st.unscheduledCompacts++
-			return false, nil
+			return nil
 		}
 		var token *util.TaskLimiterToken
 		c, token, err = d.pickFromQueueLocked(jc, log)
 		defer token.Release()
 		if err != nil || c == nil {
-			return false, err
+			return err
 		}
 	}
 	err = d.runCompactionLocked(c, m, jc, log)
 	d.finishManualLocked(m, err)
 	c.Close()
-	return true, err
+	return err
 }
 
 // dequeueCompactionLocked takes the first family of the queue whose

@@ -441,6 +441,48 @@ func (it *blockIter) binarySeekBytewise(target []byte) (index uint32, exact, ok 
 	return uint32(left), false, true
 }
 
+// SeekToFirst goes to the first entry.
+func (it *blockIter) SeekToFirst() {
+	if it.data != nil && it.seekToRestartPoint(0) && it.parse() {
+		it.update()
+	}
+}
+
+// SeekToLast goes to the last entry.
+func (it *blockIter) SeekToLast() {
+	if it.data == nil || !it.seekToRestartPoint(it.numRestarts-1) {
+		return
+	}
+	for it.parse() && it.next < it.keysEnd {
+	}
+	it.update()
+}
+
+// Seek goes to the first entry at or after target.
+func (it *blockIter) Seek(target []byte) {
+	if it.data != nil {
+		it.seek(target)
+		it.update()
+	}
+}
+
+func (it *blockIter) seek(target []byte) {
+	index, exact, ok := it.binarySeek(target)
+	if !ok {
+		if it.status == nil {
+			it.end()
+		}
+		return
+	}
+	if !it.seekToRestartPoint(index) || !it.parse() || exact {
+		return
+	}
+	// The restart key itself is known to be before target.
+	limit := it.scanLimit(index)
+	for it.parse() && it.current != limit && it.compare(it.raw, target) < 0 {
+	}
+}
+
 // scanLimit is the offset of the restart point after index, whose key is known
 // to be greater than the target, so that a scan may stop there unasked.
 func (it *blockIter) scanLimit(index uint32) uint32 {

@@ -13,47 +13,6 @@ func (it *MetaBlockIter) UserKey() []byte { return it.key }
 // Value is the entry's value.
 func (it *MetaBlockIter) Value() []byte { return it.value }
 
-// SeekToFirst goes to the first entry.
-func (it *MetaBlockIter) SeekToFirst() {
-	if it.data != nil && it.seekToRestartPoint(0) && it.parse() {
-		it.update()
-	}
-}
-
-// SeekToLast goes to the last entry.
-func (it *MetaBlockIter) SeekToLast() {
-	if it.data == nil || !it.seekToRestartPoint(it.numRestarts-1) {
-		return
-	}
-	for it.parse() && it.next < it.keysEnd {
-	}
-	it.update()
-}
-
-// Seek goes to the first entry at or after target.
-func (it *MetaBlockIter) Seek(target []byte) {
-	if it.data != nil {
-		it.seek(target)
-		it.update()
-	}
-}
-
-func (it *MetaBlockIter) seek(target []byte) {
-	index, exact, ok := it.binarySeek(target)
-	if !ok {
-		if it.status == nil {
-			it.end()
-		}
-		return
-	}
-	if !it.seekToRestartPoint(index) || !it.parse() || exact {
-		return
-	}
-	limit := it.scanLimit(index)
-	for it.parse() && it.current != limit && it.compare(it.raw, target) < 0 {
-	}
-}
-
 // SeekForPrev goes to the last entry at or before target.
 func (it *MetaBlockIter) SeekForPrev(target []byte) {
 	if it.data == nil {
