@@ -7,7 +7,6 @@ import (
 
 	"github.com/rocksdb-go/rocksdb/db"
 	"github.com/rocksdb-go/rocksdb/db/version"
-	"github.com/rocksdb-go/rocksdb/db/writethread"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
 	"github.com/rocksdb-go/rocksdb/logging"
 	"github.com/rocksdb-go/rocksdb/options"
@@ -112,9 +111,7 @@ func (d *DBImpl) addColumnFamily(o *rocksdb.ColumnFamilyOptions, name string, ct
 // group of writes is under way.
 func (d *DBImpl) logAndApplyUnbatchedLocked(r *db.LogAndApplyRequest) error {
 	r.Mutex, r.DBDirectory = &d.mu, d.dirs.DBDir()
-	w := &writethread.Writer{}
-	w.Reset(&rocksdb.WriteOptions{}, nil)
-	d.writeThread.EnterUnbatched(w, &d.mu)
+	w := d.enterUnbatchedLocked()
 	defer d.writeThread.ExitUnbatched(w)
 	return d.versions.LogAndApply(r)
 }

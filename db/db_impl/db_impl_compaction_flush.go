@@ -7,7 +7,6 @@ import (
 	"github.com/rocksdb-go/rocksdb/db/memtable"
 	"github.com/rocksdb-go/rocksdb/db/version"
 	"github.com/rocksdb-go/rocksdb/db/wal"
-	"github.com/rocksdb-go/rocksdb/db/writethread"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
 	"github.com/rocksdb-go/rocksdb/logging"
 	"github.com/rocksdb-go/rocksdb/monitoring"
@@ -442,9 +441,7 @@ func (d *DBImpl) flushMemTable(cfd *db.ColumnFamilyData, o *rocksdb.FlushOptions
 	}
 	var ctx writeContext
 	d.mu.Lock()
-	w := &writethread.Writer{}
-	w.Reset(&rocksdb.WriteOptions{}, nil)
-	d.writeThread.EnterUnbatched(w, &d.mu)
+	w := d.enterUnbatchedLocked()
 	var err error
 	if !cfd.Mem().IsEmpty() {
 		err = d.switchMemtableLocked(cfd, &ctx)
@@ -574,9 +571,7 @@ func (d *DBImpl) LockWAL() error {
 	}
 	d.mu.Lock()
 	if d.st.lockWALCount++; d.st.lockWALCount == 1 {
-		w := &writethread.Writer{}
-		w.Reset(&rocksdb.WriteOptions{}, nil)
-		d.writeThread.EnterUnbatched(w, &d.mu)
+		w := d.enterUnbatchedLocked()
 		d.st.lockWALToken = d.writeCtl.GetStopToken()
 		d.writeThread.ExitUnbatched(w)
 	}

@@ -53,10 +53,8 @@ func (d *DBImpl) TestWaitForBackgroundWork() error {
 // unbatched runs f as the only writer, with mu held.
 func (d *DBImpl) unbatched(f func(ctx *writeContext) error) error {
 	var ctx writeContext
-	w := &writethread.Writer{}
-	w.Reset(&rocksdb.WriteOptions{}, nil)
 	d.mu.Lock()
-	d.writeThread.EnterUnbatched(w, &d.mu)
+	w := d.enterUnbatchedLocked()
 	err := f(&ctx)
 	d.writeThread.ExitUnbatched(w)
 	d.mu.Unlock()

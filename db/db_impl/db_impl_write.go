@@ -859,6 +859,15 @@ func (d *DBImpl) flushFamiliesLocked(cfds []*db.ColumnFamilyData, reason rocksdb
 	return nil
 }
 
+// enterUnbatchedLocked waits, with the mutex released, until no group of writes
+// is under way; none begins before ExitUnbatched with the writer it gives.
+func (d *DBImpl) enterUnbatchedLocked() *writethread.Writer {
+	w := &writethread.Writer{}
+	w.Reset(&rocksdb.WriteOptions{}, nil)
+	d.writeThread.EnterUnbatched(w, &d.mu)
+	return w
+}
+
 // switchWALLocked flushes the families that hold back the oldest log.
 func (d *DBImpl) switchWALLocked(ctx *writeContext) error {
 	if len(d.st.aliveLogs) == 0 {
