@@ -10,7 +10,11 @@ import (
 	"github.com/rocksdb-go/rocksdb/env/mockenv"
 	"github.com/rocksdb-go/rocksdb/memtable"
 	"github.com/rocksdb-go/rocksdb/monitoring"
+	"github.com/rocksdb-go/rocksdb/table"
+	"github.com/rocksdb-go/rocksdb/table/adaptive"
 	blockbased "github.com/rocksdb-go/rocksdb/table/block_based"
+	"github.com/rocksdb-go/rocksdb/table/cuckoo"
+	"github.com/rocksdb-go/rocksdb/table/plain"
 	"github.com/rocksdb-go/rocksdb/util"
 	"github.com/rocksdb-go/rocksdb/util/iodispatcher"
 	"github.com/rocksdb-go/rocksdb/util/ratelimiter"
@@ -19,6 +23,35 @@ import (
 // NewBlockBasedTableFactory makes the factory of the usual tables.
 func NewBlockBasedTableFactory(o BlockBasedTableOptions) TableFactory {
 	return blockbased.NewBlockBasedTableFactory(&o)
+}
+
+// NewPlainTableFactory makes the factory of plain tables, which suit files that
+// are mapped (DBOptions.AllowMmapReads) and lookups by prefix.
+func NewPlainTableFactory(o PlainTableOptions) TableFactory { return plain.NewPlainTableFactory(&o) }
+
+// NewCuckooTableFactory makes the factory of cuckoo tables: hash tables of keys and
+// values of fixed lengths. It wants DBOptions.AllowMmapReads.
+func NewCuckooTableFactory(o CuckooTableOptions) TableFactory {
+	return cuckoo.NewCuckooTableFactory(&o)
+}
+
+// NewAdaptiveTableFactory makes a factory that reads tables of every format and
+// writes with the first one. A nil factory is that of the format with default
+// options, the first the one for block-based tables. The factories have to be of
+// this module.
+func NewAdaptiveTableFactory(write, blockBased, plainTable, cuckooTable TableFactory) (TableFactory, error) {
+	var list [4]table.Factory
+	for i, f := range []TableFactory{write, blockBased, plainTable, cuckooTable} {
+		if f == nil {
+			continue
+		}
+		t, ok := f.(table.Factory)
+		if !ok {
+			return nil, NotSupported("table factory", f.Name())
+		}
+		list[i] = t
+	}
+	return adaptive.NewAdaptiveTableFactory(list[0], list[1], list[2], list[3]), nil
 }
 
 // NewLRUCache makes a block cache of capacity bytes.

@@ -9,6 +9,7 @@ import (
 	"github.com/rocksdb-go/rocksdb/db/tblpropcoll"
 	"github.com/rocksdb-go/rocksdb/file"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
+	"github.com/rocksdb-go/rocksdb/logging"
 	"github.com/rocksdb-go/rocksdb/options"
 	"github.com/rocksdb-go/rocksdb/table/uniqueid"
 )
@@ -99,6 +100,23 @@ func DefaultTableBuilderOptions(io *options.ImmutableOptions, mo *options.Mutabl
 		IOptions: io, MOptions: mo, InternalComparator: icmp,
 		Reason: rocksdb.TableFileCreationReasonMisc,
 	}
+}
+
+// DBHostID is the db_host_id property of new tables: the option, or the machine's
+// name where it stands for that.
+func DBHostID(io *options.ImmutableOptions) string {
+	if io.DBHostID != rocksdb.HostnameForDBHostID {
+		return io.DBHostID
+	}
+	if io.Env == nil {
+		return ""
+	}
+	name, err := io.Env.GetHostName()
+	if err != nil {
+		logging.Info(io.Logger, "db_host_id property will not be set: %v", err)
+		return ""
+	}
+	return name
 }
 
 // TableBuilder writes one table file. It belongs to one goroutine; either

@@ -267,7 +267,7 @@ func (b *BlockBasedTableBuilder) initProperties(tbo *table.TableBuilderOptions) 
 	p.ColumnFamilyID, p.ColumnFamilyName = uint64(tbo.ColumnFamilyID), tbo.ColumnFamilyName
 	p.OldestKeyTime, p.NewestKeyTime = uint64(tbo.OldestKeyTime), uint64(tbo.NewestKeyTime)
 	p.FileCreationTime, p.OrigFileNumber = tbo.FileCreationTime, tbo.CurFileNum
-	p.DBID, p.DBSessionID, p.DBHostID = tbo.DBID, tbo.DBSessionID, b.hostID()
+	p.DBID, p.DBSessionID, p.DBHostID = tbo.DBID, tbo.DBSessionID, table.DBHostID(b.ioptions)
 	p.FormatVersion = uint64(b.opts.FormatVersion)
 	p.DataBlockRestartInterval = uint64(b.opts.BlockRestartInterval)
 	p.IndexBlockRestartInterval = uint64(b.opts.IndexBlockRestartInterval)
@@ -277,23 +277,6 @@ func (b *BlockBasedTableBuilder) initProperties(tbo *table.TableBuilderOptions) 
 	p.KeyLargestSeqno = 0 // the maximum is taken from here on
 	p.UserCollectedProperties = rocksdb.UserCollectedProperties{}
 	p.ReadableProperties = rocksdb.UserCollectedProperties{}
-}
-
-// hostID is the option, or the machine's name where it stands for that.
-func (b *BlockBasedTableBuilder) hostID() string {
-	id := b.ioptions.DBHostID
-	if id != rocksdb.HostnameForDBHostID {
-		return id
-	}
-	if b.ioptions.Env == nil {
-		return ""
-	}
-	name, err := b.ioptions.Env.GetHostName()
-	if err != nil {
-		logging.Info(b.ioptions.Logger, "db_host_id property will not be set: %v", err)
-		return ""
-	}
-	return name
 }
 
 // ownPropertiesCollector adds the properties of this table format.

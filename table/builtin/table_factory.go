@@ -13,6 +13,8 @@ import (
 	"github.com/rocksdb-go/rocksdb/memtable"
 	"github.com/rocksdb-go/rocksdb/options"
 	blockbased "github.com/rocksdb-go/rocksdb/table/block_based"
+	"github.com/rocksdb-go/rocksdb/table/cuckoo"
+	"github.com/rocksdb-go/rocksdb/table/plain"
 	"github.com/rocksdb-go/rocksdb/util"
 	"github.com/rocksdb-go/rocksdb/util/ratelimiter"
 	"github.com/rocksdb-go/rocksdb/utilities/registry"
@@ -40,6 +42,12 @@ type config = *rocksdb.ConfigOptions
 func registerTableFactories(l *registry.Library) {
 	l.AddFactory(registry.KindTableFactory, rocksdb.BlockBasedTableName, func(config, string) (any, error) {
 		return blockbased.NewBlockBasedTableFactory(nil), nil
+	})
+	l.AddFactory(registry.KindTableFactory, rocksdb.PlainTableName, func(config, string) (any, error) {
+		return plain.NewPlainTableFactory(nil), nil
+	})
+	l.AddFactory(registry.KindTableFactory, rocksdb.CuckooTableName, func(config, string) (any, error) {
+		return cuckoo.NewCuckooTableFactory(nil), nil
 	})
 	l.AddFactory(registry.KindFlushBlockPolicyFactory, rocksdb.FlushBlockBySizePolicyFactoryName, func(config, string) (any, error) {
 		return blockbased.FlushBlockBySizePolicyFactory{}, nil
