@@ -406,13 +406,23 @@ func DecompressBlockData(args *rocksdb.DecompressArgs, d rocksdb.Decompressor, s
 // bytes. With enforceMagic other than 0, another magic number is a corruption.
 func ReadFooterFromFile(opts *rocksdb.IOOptions, r *file.RandomAccessFileReader, fs rocksdb.FileSystem, prefetch PrefetchBuffer,
 	expectedFileSize uint64, enforceMagic uint64, stats rocksdb.Statistics) (format.Footer, error) {
-	footer, err := readFooter(opts, r, prefetch, expectedFileSize, enforceMagic)
+	return readFooterAgain(opts, r, fs, prefetch, expectedFileSize, enforceMagic, stats, (*format.Footer).DecodeFrom)
+}
+
+// footerDecoder is Footer.DecodeFrom or Footer.DecodeForImport.
+type footerDecoder func(f *format.Footer, input []byte, inputOffset, enforceMagic uint64) error
+
+// readFooterAgain reads a footer, once more where the file system can
+// reconstruct what was damaged.
+func readFooterAgain(opts *rocksdb.IOOptions, r *file.RandomAccessFileReader, fs rocksdb.FileSystem, prefetch PrefetchBuffer,
+	expectedFileSize uint64, enforceMagic uint64, stats rocksdb.Statistics, decode footerDecoder) (format.Footer, error) {
+	footer, err := readFooter(opts, r, prefetch, expectedFileSize, enforceMagic, decode)
 	if !rocksdb.IsCorruption(err) || !supportsReconstruction(fs) {
 		return footer, err
 	}
 	again := *opts
 	again.VerifyAndReconstructRead = true
-	footer, err = readFooter(&again, r, nil, expectedFileSize, enforceMagic)
+	footer, err = readFooter(&again, r, nil, expectedFileSize, enforceMagic, decode)
 	monitoring.RecordTick(stats, rocksdb.FileReadCorruptionRetryCount, 1)
 	if err == nil {
 		monitoring.RecordTick(stats, rocksdb.FileReadCorruptionRetrySuccessCount, 1)
@@ -420,7 +430,8 @@ func ReadFooterFromFile(opts *rocksdb.IOOptions, r *file.RandomAccessFileReader,
 	return footer, err
 }
 
-func readFooter(opts *rocksdb.IOOptions, r *file.RandomAccessFileReader, prefetch PrefetchBuffer, expectedFileSize, enforceMagic uint64) (footer format.Footer, err error) {
+func readFooter(opts *rocksdb.IOOptions, r *file.RandomAccessFileReader, prefetch PrefetchBuffer, expectedFileSize, enforceMagic uint64,
+	decode footerDecoder) (footer format.Footer, err error) {
 	name := r.FileName()
 	if size, err := r.File().GetFileSize(); err == nil && size != expectedFileSize {
 		return footer, rocksdb.Corruptionf("Sst file size mismatch between expected %d and file system %d sstable: %s", expectedFileSize, size, name)
@@ -452,7 +463,7 @@ func readFooter(opts *rocksdb.IOOptions, r *file.RandomAccessFileReader, prefetc
 	if len(input) != n {
 		return footer, rocksdb.Corruptionf("The number of bytes read for Footer input %d is smaller than the %d expected for file %s", len(input), n, name)
 	}
-	if err := footer.DecodeFrom(input, offset, enforceMagic); err != nil {
+	if err := decode(&footer, input, offset, enforceMagic); err != nil {
 		return footer, rocksdb.AppendMessage(err, " in ", name)
 	}
 	return footer, nil

@@ -18,6 +18,7 @@ import (
 	"github.com/rocksdb-go/rocksdb/table/block_based/block"
 	"github.com/rocksdb-go/rocksdb/table/format"
 	"github.com/rocksdb-go/rocksdb/util"
+	"github.com/rocksdb-go/rocksdb/util/compression"
 )
 
 // The names of meta blocks in the metaindex.
@@ -314,6 +315,8 @@ type MetaReader struct {
 	ReadOptions    *rocksdb.ReadOptions
 	IOptions       *options.ImmutableOptions
 	Allocator      rocksdb.MemoryAllocator
+	// OldFormats is as in TableReaderOptions.
+	OldFormats bool
 }
 
 func (r *MetaReader) fetch(footer *format.Footer, h format.BlockHandle, t block.BlockType, verify bool) (format.BlockContents, error) {
@@ -327,6 +330,9 @@ func (r *MetaReader) fetch(footer *format.Footer, h format.BlockHandle, t block.
 	}
 	f.File, f.PrefetchBuffer, f.Footer, f.ReadOptions, f.IOptions = r.File, r.PrefetchBuffer, footer, ro, r.IOptions
 	f.FileSize, f.Handle, f.BlockType, f.Allocator = r.FileSize, h, t, r.Allocator
+	if r.OldFormats && footer.FormatVersion < format.MinSupportedBbtFormatVersionForRead {
+		f.DoUncompress, f.MaybeCompressed, f.Decompressor = true, true, compression.GetLevelDBDecompressor()
+	}
 	return f.ReadBlockContents()
 }
 
@@ -406,7 +412,11 @@ func (r *MetaReader) ReadMetaIndexBlock(enforceMagic uint64) (*block.Block, form
 	if r.IOptions != nil {
 		fs, stats = r.IOptions.FS, r.IOptions.Stats
 	}
-	footer, err := ReadFooterFromFile(&opts, r.File, fs, r.PrefetchBuffer, r.FileSize, enforceMagic, stats)
+	decode := (*format.Footer).DecodeFrom
+	if r.OldFormats {
+		decode = (*format.Footer).DecodeForImport
+	}
+	footer, err := readFooterAgain(&opts, r.File, fs, r.PrefetchBuffer, r.FileSize, enforceMagic, stats, decode)
 	if err != nil {
 		return nil, footer, err
 	}

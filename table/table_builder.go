@@ -51,6 +51,9 @@ type TableReaderOptions struct {
 	// BlobSource reads same-file blobs through the blob cache; nil for direct
 	// reads.
 	BlobSource EmbeddedBlobSource
+	// OldFormats lets block-based tables of format versions 0 (LevelDB's) and 1
+	// be read, for importing.
+	OldFormats bool
 }
 
 // EmbeddedBlobSource reads blobs that are stored in the table's own file.

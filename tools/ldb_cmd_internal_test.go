@@ -133,7 +133,7 @@ func TestParseStoi(t *testing.T) {
 
 // TestCommandTable: every command of the help is there once, and has a line.
 func TestCommandTable(t *testing.T) {
-	names := slices.Concat(dataCommands, adminCommands)
+	names := slices.Concat(dataCommands, adminCommands, ownCommands)
 	defs := commandDefs()
 	for _, name := range names {
 		if d := findCommand(name); d == nil || !strings.HasSuffix(d.help, "\n") {

@@ -37,7 +37,7 @@ func findCommand(name string) *commandDef {
 
 // commandDefs are all commands; those without do are refused by name.
 func commandDefs() []commandDef {
-	return slices.Concat(dataCommandDefs, adminCommandDefs, laterCommandDefs)
+	return slices.Concat(dataCommandDefs, adminCommandDefs, laterCommandDefs, ownCommandDefs)
 }
 
 var dataCommandDefs = []commandDef{
@@ -194,7 +194,7 @@ func (t *LDBTool) printHelp(w io.Writer) {
 	for _, group := range []struct {
 		title string
 		names []string
-	}{{"Data Access Commands:", dataCommands}, {"Admin Commands:", adminCommands}} {
+	}{{"Data Access Commands:", dataCommands}, {"Admin Commands:", adminCommands}, {"Commands of this port:", ownCommands}} {
 		s.WriteString("\n" + group.title + "\n")
 		for _, name := range group.names {
 			s.WriteString("  " + name + findCommand(name).help)

@@ -1,7 +1,8 @@
 // Port of table/block_based/block_based_table_reader.{h,cc}: opening and
 // closing. Lookups are in reader_get.go, checks and dumps in reader_verify.go,
 // blocks come through block_cache.go. Differs: no user-defined indexes, no
-// embedded blobs, no persistent cache and no block cache trace yet.
+// embedded blobs, no persistent cache and no block cache trace yet; tables of
+// format versions 0 and 1 are read for importing (TableReaderOptions.OldFormats).
 
 package blockbased
 
@@ -150,6 +151,7 @@ func (t *BlockBasedTable) open(ro *rocksdb.ReadOptions, p *OpenParams) error {
 	s.rc.prefetch = s.tail
 	m := table.MetaReader{
 		File: t.file, PrefetchBuffer: s.tail, FileSize: t.fileSize, ReadOptions: &s.ro, IOptions: t.ioptions,
+		OldFormats: p.Reader.OldFormats,
 	}
 	var err error
 	s.meta, t.footer, err = m.ReadMetaIndexBlock(format.BlockBasedTableMagicNumber)
@@ -164,7 +166,9 @@ func (t *BlockBasedTable) open(ro *rocksdb.ReadOptions, p *OpenParams) error {
 	if err := t.readProperties(s, &m); err != nil {
 		return err
 	}
-	if t.decompressor, err = decompressorFor(t.props.CompressionName, p.Reader.CompressionManager, t.footer.FormatVersion); err != nil {
+	if t.isOldFormat() {
+		t.decompressor = compression.GetLevelDBDecompressor()
+	} else if t.decompressor, err = decompressorFor(t.props.CompressionName, p.Reader.CompressionManager, t.footer.FormatVersion); err != nil {
 		return t.named(err)
 	}
 	t.create = blockCreateContext{
@@ -194,6 +198,11 @@ func (t *BlockBasedTable) open(ro *rocksdb.ReadOptions, p *OpenParams) error {
 		}
 	}
 	return nil
+}
+
+// isOldFormat tells whether the table is one that is read for importing only.
+func (t *BlockBasedTable) isOldFormat() bool {
+	return t.footer.FormatVersion < format.MinSupportedBbtFormatVersionForRead
 }
 
 func (t *BlockBasedTable) named(err error) error {
@@ -243,6 +252,16 @@ func (t *BlockBasedTable) readProperties(s *openState, m *table.MetaReader) erro
 	if err != nil {
 		return t.named(err)
 	}
+	old := t.isOldFormat()
+	if h.IsNull() && old {
+		// LevelDB's tables tell nothing about themselves: index keys and values
+		// are whole, and all but a filter before the metaindex is data.
+		props := rocksdb.NewTableProperties()
+		t.props = &props
+		t.props.DataSize = t.footer.MetaindexHandle.Offset
+		t.indexKeySeq, t.indexValueFull = true, true
+		return nil
+	}
 	if h.IsNull() {
 		return rocksdb.Corruption("Cannot find Properties block from file.").In(t.file.FileName())
 	}
@@ -255,6 +274,9 @@ func (t *BlockBasedTable) readProperties(s *openState, m *table.MetaReader) erro
 	t.indexKeySeq = t.props.IndexKeyIsUserKey == 0
 	t.indexValueFull = t.props.IndexValueIsDeltaEncoded == 0
 	it, ok := user[rocksdb.BlockBasedTablePropertyIndexType]
+	if !ok && old {
+		it, ok = "\x00\x00\x00\x00", true // the only type there was
+	}
 	if !ok {
 		return rocksdb.Corruption("Missing index type property").In(t.file.FileName())
 	}

@@ -149,7 +149,7 @@ func (t *BlockBasedTable) Prefetch(ro *rocksdb.ReadOptions, begin, end []byte) e
 
 // VerifyChecksum implements table.TableReader.
 func (t *BlockBasedTable) VerifyChecksum(ro *rocksdb.ReadOptions, _ rocksdb.TableReaderCaller, metaBlocksOnly bool) error {
-	m := table.MetaReader{File: t.file, FileSize: t.fileSize, ReadOptions: ro, IOptions: t.ioptions}
+	m := table.MetaReader{File: t.file, FileSize: t.fileSize, ReadOptions: ro, IOptions: t.ioptions, OldFormats: t.isOldFormat()}
 	meta, _, err := m.ReadMetaIndexBlock(format.BlockBasedTableMagicNumber)
 	if err != nil {
 		return err
@@ -304,7 +304,7 @@ func (t *BlockBasedTable) DumpTable(out io.Writer, showSequenceNumberType bool) 
 
 func (t *BlockBasedTable) dumpMetaindex(w io.Writer, rc *readContext) error {
 	fmt.Fprintf(w, "Metaindex Details:\n%s", dumpRule)
-	m := table.MetaReader{File: t.file, FileSize: t.fileSize, ReadOptions: rc.ro, IOptions: t.ioptions}
+	m := table.MetaReader{File: t.file, FileSize: t.fileSize, ReadOptions: rc.ro, IOptions: t.ioptions, OldFormats: t.isOldFormat()}
 	meta, _, err := m.ReadMetaIndexBlock(format.BlockBasedTableMagicNumber)
 	if err != nil {
 		return err

@@ -5,6 +5,7 @@ package format
 
 import (
 	"bytes"
+	"encoding/binary"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -186,8 +187,10 @@ func FuzzFooter(f *testing.F) {
 			f.Add(enc)
 		}
 	}
+	f.Add(binary.LittleEndian.AppendUint64(make([]byte, 40), LegacyBlockBasedTableMagicNumber))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var ft Footer
+		_ = ft.DecodeForImport(data, 1000, 0)
 		if err := ft.DecodeFrom(data, 1000, 0); err == nil {
 			_ = ft.ToString()
 			if !IsSupportedChecksumType(ft.ChecksumType) {
