@@ -100,6 +100,7 @@ type (
 	EventListenerBase                      = contract.EventListenerBase
 	ExportImportFilesMetaData              = contract.ExportImportFilesMetaData
 	ExternalFileIngestionInfo              = contract.ExternalFileIngestionInfo
+	ExternalSstFileInfo                    = contract.ExternalSstFileInfo
 	FSDirectory                            = contract.FSDirectory
 	FSDirectoryWrapper                     = contract.FSDirectoryWrapper
 	FSIOPriority                           = contract.FSIOPriority
@@ -232,6 +233,8 @@ type (
 	Snapshot                               = contract.Snapshot
 	SstFileManager                         = contract.SstFileManager
 	SstFileMetaData                        = contract.SstFileMetaData
+	SstFileWriterEmbeddedBlobOptions       = contract.SstFileWriterEmbeddedBlobOptions
+	SstFileWriterOptions                   = contract.SstFileWriterOptions
 	SstPartitioner                         = contract.SstPartitioner
 	SstPartitionerContext                  = contract.SstPartitionerContext
 	SstPartitionerFactory                  = contract.SstPartitionerFactory
@@ -1406,6 +1409,8 @@ var (
 	DefaultPlainTableOptions                 = contract.DefaultPlainTableOptions
 	DefaultReadOptions                       = contract.DefaultReadOptions
 	DefaultSizeApproximationOptions          = contract.DefaultSizeApproximationOptions
+	DefaultSstFileWriterEmbeddedBlobOptions  = contract.DefaultSstFileWriterEmbeddedBlobOptions
+	DefaultSstFileWriterOptions              = contract.DefaultSstFileWriterOptions
 	DefaultSystemClock                       = contract.DefaultSystemClock
 	DefaultTraceOptions                      = contract.DefaultTraceOptions
 	DefaultTransactionLogIteratorReadOptions = contract.DefaultTransactionLogIteratorReadOptions

@@ -7,6 +7,7 @@ package db
 import (
 	"github.com/rocksdb-go/rocksdb/db/wal"
 	"math"
+	"sync"
 	"sync/atomic"
 
 	"github.com/rocksdb-go/rocksdb/db/compaction"
@@ -129,6 +130,20 @@ type ColumnFamilyData struct {
 	allow2PC                  bool
 	nextEpochNumber           atomic.Uint64
 	fullHistoryTSLow          []byte
+
+	// ingestSstLock is held for reading while files are ingested, and for
+	// writing while what reads found is written to the memtable. It comes before
+	// the DB mutex.
+	ingestSstLock sync.RWMutex
+}
+
+// IngestSstLock is held for reading while files are ingested; it comes before
+// the DB mutex.
+func (c *ColumnFamilyData) IngestSstLock() *sync.RWMutex { return &c.ingestSstLock }
+
+// AllowIngestBehind tells whether files may be ingested below all data.
+func (c *ColumnFamilyData) AllowIngestBehind() bool {
+	return c.ioptions.AllowIngestBehind || c.ioptions.CFAllowIngestBehind
 }
 
 // GetID gives the family's number.

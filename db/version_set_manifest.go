@@ -212,6 +212,13 @@ func (vs *VersionSet) LogAndApply(r *LogAndApplyRequest) error {
 // LogAndApplyGroup is LogAndApply for several families: recovery finds all
 // edits or none.
 func (vs *VersionSet) LogAndApplyGroup(groups []EditsForFamily, mu *sync.Mutex, dir rocksdb.FSDirectory) error {
+	return vs.LogAndApplyGroupOpening(groups, mu, dir, true, 1)
+}
+
+// LogAndApplyGroupOpening is LogAndApplyGroup that says how added tables are
+// opened: whether blocks read meanwhile go to the block cache, and by how many
+// goroutines at most.
+func (vs *VersionSet) LogAndApplyGroupOpening(groups []EditsForFamily, mu *sync.Mutex, dir rocksdb.FSDirectory, fillCache bool, maxThreads int) error {
 	n := 0
 	for i := range groups {
 		n += len(groups[i].Edits)
@@ -220,6 +227,7 @@ func (vs *VersionSet) LogAndApplyGroup(groups []EditsForFamily, mu *sync.Mutex, 
 		return nil
 	}
 	ro := rocksdb.DefaultReadOptions()
+	ro.FillCache = fillCache
 	x := &manifestWrite{mu: mu, dir: dir, readOptions: &ro}
 	left := n
 	for i := range groups {
@@ -230,7 +238,7 @@ func (vs *VersionSet) LogAndApplyGroup(groups []EditsForFamily, mu *sync.Mutex, 
 				e.MarkAtomicGroup(uint32(left))
 			}
 		}
-		x.writers = append(x.writers, &manifestWriter{cfd: g.CFD, edits: g.Edits, maxThreads: 1})
+		x.writers = append(x.writers, &manifestWriter{cfd: g.CFD, edits: g.Edits, maxThreads: max(maxThreads, 1)})
 	}
 	return vs.logAndApply(x)
 }

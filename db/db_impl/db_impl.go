@@ -102,6 +102,7 @@ type DBImpl struct {
 	logNumber             atomic.Uint64 // of the newest log
 	hasUnpersistedData    atomic.Bool
 	openIterators         atomic.Int64
+	preparedIngestions    atomic.Int64 // handles neither committed nor aborted
 	nextJobID             atomic.Int64
 	manualPaused          atomic.Int32
 
@@ -421,6 +422,9 @@ func (d *DBImpl) Close() error {
 	}
 	if n := d.openIterators.Load(); n > 0 {
 		return rocksdb.Aborted(fmt.Sprintf("Cannot close DB with %d iterators or pinned values open", n))
+	}
+	if n := d.preparedIngestions.Load(); n > 0 {
+		return rocksdb.Aborted(fmt.Sprintf("Cannot close DB with %d prepared file ingestions neither committed nor aborted", n))
 	}
 	d.closing.done, d.closing.status = true, d.closeImpl()
 	return d.closing.status

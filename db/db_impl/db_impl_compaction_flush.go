@@ -439,9 +439,16 @@ func (d *DBImpl) flushMemTable(cfd *db.ColumnFamilyData, o *rocksdb.FlushOptions
 			return err
 		}
 	}
-	var ctx writeContext
 	d.mu.Lock()
 	w := d.enterUnbatchedLocked()
+	return d.flushUnbatchedLocked(cfd, o, reason, func() { d.writeThread.ExitUnbatched(w) })
+}
+
+// flushUnbatchedLocked is flushMemTable once no write is under way. exit lets
+// writes go on before it waits; nil keeps them out. It returns without the
+// mutex.
+func (d *DBImpl) flushUnbatchedLocked(cfd *db.ColumnFamilyData, o *rocksdb.FlushOptions, reason rocksdb.FlushReason, exit func()) error {
+	var ctx writeContext
 	var err error
 	if !cfd.Mem().IsEmpty() {
 		err = d.switchMemtableLocked(cfd, &ctx)
@@ -455,7 +462,9 @@ func (d *DBImpl) flushMemTable(cfd *db.ColumnFamilyData, o *rocksdb.FlushOptions
 		d.enqueueFlushLocked(&flushRequest{reason: reason, families: map[*db.ColumnFamilyData]uint64{cfd: maxID}})
 		d.maybeScheduleLocked()
 	}
-	d.writeThread.ExitUnbatched(w)
+	if exit != nil {
+		exit()
+	}
 	if err == nil && o.Wait && pendingFlush {
 		err = d.waitForFlushLocked(cfd, maxID, reason)
 	}

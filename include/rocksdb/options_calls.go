@@ -361,6 +361,8 @@ type IngestExternalFileOptions struct {
 	PrefetchLmaxIndexAndFilterBlocks bool
 	// FileOpeningThreads. Default 1.
 	FileOpeningThreads int
+	// PerfContext, when not nil, counts the time of the ingestion.
+	PerfContext *PerfContext
 }
 
 // DefaultIngestExternalFileOptions gives the defaults.
