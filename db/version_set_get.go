@@ -1,6 +1,5 @@
 // Port of db/version_set.cc and db/version_set_sync_and_async.h, the point
-// lookups. Differs: MultiGet groups keys by file level by level instead of with
-// a second file picker; blobs of a MultiGet are read one by one.
+// lookups. MultiGet is in version_set_multiget.go.
 
 package db
 
@@ -33,7 +32,13 @@ type filePicker struct {
 	ended         bool
 
 	hitLevel       int
+	hitIndex       int
 	hitLastInLevel bool
+}
+
+// hitBefore tells whether the file that next gave last comes before o's.
+func (p *filePicker) hitBefore(o *filePicker) bool {
+	return p.hitLevel < o.hitLevel || p.hitLevel == o.hitLevel && p.hitIndex < o.hitIndex
 }
 
 func (p *filePicker) init(s *version.StorageInfo, userKey, ikey []byte) {
@@ -54,7 +59,7 @@ func (p *filePicker) next() *version.FdWithKeyRange {
 	for !p.ended {
 		for p.index < len(p.brief.Files) {
 			f := &p.brief.Files[p.index]
-			p.hitLevel = p.level
+			p.hitLevel, p.hitIndex = p.level, p.index
 			p.hitLastInLevel = p.index == len(p.brief.Files)-1
 			cmpLargest := -1
 			// Three files or fewer in all: looking into them is no more work

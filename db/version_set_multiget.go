@@ -1,6 +1,7 @@
 // Port of db/version_set.cc and db/version_set_sync_and_async.h,
-// Version::MultiGet. Differs: within a level keys are grouped by the file they
-// fall in, instead of by a second file picker; blobs are read one by one.
+// Version::MultiGet. Differs: each key has a picker of its own, and keys that are
+// at the same file are looked up together; one state machine instead of
+// coroutines for asynchronous reads; blobs are read one by one.
 
 package db
 
@@ -16,10 +17,12 @@ import (
 	"github.com/rocksdb-go/rocksdb/table/internaliter"
 )
 
-// noFile is a key's position when it has no more file on the level.
-const noFile = -1
-
-// multiGet is the state of one batch lookup.
+// multiGet is the state of one batch lookup. Each key goes over the files that
+// may hold it by a picker of its own; keys at the same file are looked up
+// together, files in the order of their age. With ReadOptions.AsyncIO a table
+// whose blocks are still to be read is left waiting, and its keys with it, while
+// the other keys go on, to other files of the level and to deeper levels; when
+// no key can go on, all those reads are under way at once.
 type multiGet struct {
 	v        *Version
 	ro       *rocksdb.ReadOptions
@@ -30,14 +33,27 @@ type multiGet struct {
 	blob     versionBlobFetcher
 	opts     tablecache.OpenOptions
 
-	// Of each key: its file on the present level, and where to search on the
-	// next one.
-	file        [table.MaxBatchSize]int
-	left, right [table.MaxBatchSize]int32
+	// Of each key: its picker and the file it is at, nil after the last one.
+	pickers [table.MaxBatchSize]filePicker
+	file    [table.MaxBatchSize]*version.FdWithKeyRange
+	waiting table.MultiGetMask // keys of tables in pending
 
-	levelFilterReads, levelIndexReads, levelSSTReads uint64
-	levelsRead                                       uint64
+	tables  [table.MaxBatchSize]tableLookup
+	pending int // of tables
+	levels  []levelReads
 }
+
+// tableLookup is the lookup of some keys in one table.
+type tableLookup struct {
+	file  *version.FdWithKeyRange
+	level int
+	// keys are those that came to the file; inTable is the table's own copy.
+	keys, inTable table.MultiGetRange
+	lookup        tablecache.PendingMultiGet
+}
+
+// levelReads counts what was read from a level's files.
+type levelReads struct{ filter, index, sst uint64 }
 
 var multiGets = sync.Pool{New: func() any { return new(multiGet) }}
 
@@ -49,6 +65,7 @@ func (v *Version) MultiGet(ro *rocksdb.ReadOptions, r *table.MultiGetRange, call
 	m.run(callback)
 	for i := r.Start(); i < r.End(); i++ {
 		m.contexts[i].Reset()
+		m.pickers[i], m.file[i] = filePicker{}, nil
 	}
 	_ = m.pinned.ReleasePinnedData()
 	m.v, m.ro, m.r, m.params, m.blob = nil, nil, nil, table.GetContextParams{}, versionBlobFetcher{}
@@ -57,22 +74,31 @@ func (v *Version) MultiGet(ro *rocksdb.ReadOptions, r *table.MultiGetRange, call
 
 func (m *multiGet) run(callback dbformat.ReadCallback) {
 	m.initContexts(callback)
-	m.opts = tablecache.OpenOptions{}
-	m.levelsRead = 0
+	m.opts = tablecache.OpenOptions{MaxFileSizeForL0MetaPin: m.v.maxFileSizeForL0MetaPin}
+	n := m.v.storage.NumNonEmptyLevels()
+	if cap(m.levels) < n {
+		m.levels = make([]levelReads, n)
+	}
+	m.levels = m.levels[:n]
+	clear(m.levels)
+	m.waiting, m.pending = 0, 0
 	var err error
-	storage := m.v.storage
-	for level := 0; level < storage.NumNonEmptyLevels() && err == nil && !m.r.Empty(); level++ {
-		m.levelFilterReads, m.levelIndexReads, m.levelSSTReads = 0, 0, 0
-		if level == 0 {
-			err = m.level0()
-		} else {
-			err = m.sortedLevel(level)
+	for err == nil {
+		first := m.nextKey()
+		if first >= 0 {
+			err = m.begin(first)
+			continue
 		}
-		m.reportLevel()
+		if m.pending == 0 {
+			break
+		}
+		err = m.finishPending()
 	}
-	if m.levelsRead > 0 {
-		monitoring.RecordInHistogram(m.v.cfd.IOptions().Stats, rocksdb.HistNumLevelReadPerMultiget, m.levelsRead)
+	for _, t := range m.tables[:m.pending] { // an error came first
+		t.lookup.Abandon()
 	}
+	m.pending, m.waiting = 0, 0
+	m.report()
 	m.finish(err)
 }
 
@@ -100,163 +126,138 @@ func (m *multiGet) initContexts(callback dbformat.ReadCallback) {
 		}
 		k.GetContext = &m.contexts[i]
 		k.GetContext.Init(&m.params)
-		m.left[i], m.right[i] = 0, version.LevelMaxIndex
+		m.pickers[i].init(m.v.storage, k.UKeyWithTS, k.IKey)
+		m.advance(i)
 	}
 }
 
-// level0 looks into each file, newest first, for the keys within its bounds.
-// With few files and no other level filters do as well as comparing keys.
-func (m *multiGet) level0() error {
-	b := m.v.storage.LevelFilesBrief(0)
-	filterByRange := m.v.storage.NumNonEmptyLevels() > 1 || len(b.Files) > 3
-	icmp := m.v.storage.InternalComparator()
-	for at := range b.Files {
-		f := &b.Files[at]
-		keys := *m.r
-		for i := keys.First(); i < keys.End(); i = keys.NextIndex(i) {
-			k := keys.Key(i)
-			if k.MaxCoveringTombstoneSeq > 0 ||
-				filterByRange && (icmp.CompareWithoutTimestamp(k.UKeyWithTS, dbformat.ExtractUserKey(f.SmallestKey)) < 0 ||
-					icmp.CompareWithoutTimestamp(k.UKeyWithTS, dbformat.ExtractUserKey(f.LargestKey)) > 0) {
-				keys.SkipIndex(i)
-			}
-		}
-		if keys.Empty() {
+// advance moves key i on to the next file that may hold it. What is older than
+// a range tombstone over the key does not matter.
+func (m *multiGet) advance(i int) {
+	m.file[i] = nil
+	if m.r.Key(i).MaxCoveringTombstoneSeq == 0 {
+		m.file[i] = m.pickers[i].next()
+	}
+}
+
+// nextKey is the first key at the first file that any key is at and that does
+// not wait, -1 when there is none.
+func (m *multiGet) nextKey() int {
+	first := -1
+	for i := m.r.First(); i < m.r.End(); i = m.r.NextIndex(i) {
+		if m.file[i] == nil || m.waiting>>uint(i)&1 != 0 {
 			continue
 		}
-		if err := m.fromTable(f, 0, at == len(b.Files)-1, &keys); err != nil {
-			return err
+		if first < 0 || m.pickers[i].hitBefore(&m.pickers[first]) {
+			first = i
 		}
 	}
-	return nil
+	return first
 }
 
-// sortedLevel finds each key's first file, then looks into file after file. A
-// key that a file ends with may go on in the next one.
-func (m *multiGet) sortedLevel(level int) error {
-	b := m.v.storage.LevelFilesBrief(level)
-	icmp := m.v.storage.InternalComparator()
-	for i := m.r.First(); i < m.r.End(); i = m.r.NextIndex(i) {
-		k := m.r.Key(i)
-		m.file[i] = noFile
-		if len(b.Files) > 0 && k.MaxCoveringTombstoneSeq == 0 {
-			if start, ok := searchBounds(icmp, b, k.IKey, m.left[i], m.right[i]); ok {
-				m.file[i] = start
-			}
-		}
-		m.left[i], m.right[i] = 0, version.LevelMaxIndex
-	}
-	for {
-		at := m.lowestFile()
-		if at == noFile {
-			return nil
-		}
-		f := &b.Files[at]
-		keys := *m.r
-		for i := keys.First(); i < keys.End(); i = keys.NextIndex(i) {
-			if m.file[i] != at || !m.enterFile(level, at, f, i, icmp) {
-				keys.SkipIndex(i)
-			}
-		}
-		if keys.Empty() {
-			continue
-		}
-		if err := m.fromTable(f, level, at == len(b.Files)-1, &keys); err != nil {
-			return err
-		}
-		for i := m.r.First(); i < m.r.End(); i = m.r.NextIndex(i) {
-			if m.file[i] >= len(b.Files) || m.r.Key(i).MaxCoveringTombstoneSeq > 0 {
-				m.file[i] = noFile
-			}
-		}
-	}
-}
-
-// enterFile tells whether key i is within the file. It moves the key on: to
-// the next file, or off the level.
-func (m *multiGet) enterFile(level, at int, f *version.FdWithKeyRange, i int, icmp *dbformat.InternalKeyComparator) bool {
-	userKey := m.r.Key(i).UKeyWithTS
-	cmpLargest := -1
-	cmpSmallest := icmp.CompareWithoutTimestamp(userKey, dbformat.ExtractUserKey(f.SmallestKey))
-	if cmpSmallest >= 0 {
-		cmpLargest = icmp.CompareWithoutTimestamp(userKey, dbformat.ExtractUserKey(f.LargestKey))
-	}
-	m.left[i], m.right[i] = m.v.storage.FileIndexer().GetNextLevelIndex(level, at, cmpSmallest, cmpLargest)
-	m.file[i] = noFile
-	if cmpSmallest < 0 || cmpLargest > 0 {
-		return false
-	}
-	if cmpLargest == 0 {
-		m.file[i] = at + 1
-	}
-	return true
-}
-
-func (m *multiGet) lowestFile() int {
-	lowest := noFile
-	for i := m.r.First(); i < m.r.End(); i = m.r.NextIndex(i) {
-		if f := m.file[i]; f != noFile && (lowest == noFile || f < lowest) {
-			lowest = f
-		}
-	}
-	return lowest
-}
-
-// fromTable looks keys up in one table and settles those it ends.
-func (m *multiGet) fromTable(f *version.FdWithKeyRange, level int, last bool, keys *table.MultiGetRange) error {
+// begin looks up key first, and those with it, in their file.
+func (m *multiGet) begin(first int) error {
 	v := m.v
-	m.opts.Level = level
-	m.opts.SkipFilters = v.isFilterSkipped(level, last)
-	m.opts.FileReadHist = v.cfd.InternalStats().GetFileReadHist(level)
-	byLevel := m.ro.PerfContext.AtLevel(level)
-	var timer monitoring.PerfStepTimer
-	if byLevel != nil && m.ro.PerfContext.Enabled(rocksdb.EnableTimeExceptForMutex) {
-		timer.Start(&byLevel.GetFromTableNanos, v.vset.clock)
+	t := &m.tables[m.pending]
+	t.file, t.level = m.file[first], m.pickers[first].hitLevel
+	t.keys = *m.r
+	for i := t.keys.First(); i < t.keys.End(); i = t.keys.NextIndex(i) {
+		if m.file[i] != t.file || m.waiting>>uint(i)&1 != 0 {
+			t.keys.SkipIndex(i)
+		}
 	}
-	err := v.cfd.TableCache().MultiGet(m.ro, f.FileMetadata, keys, v.mutableCFOptions, false, tablecache.Handle{}, &m.opts)
+	t.inTable = t.keys
+	m.opts.Level = t.level
+	m.opts.SkipFilters = v.isFilterSkipped(t.level, m.pickers[first].hitLastInLevel)
+	m.opts.FileReadHist = v.cfd.InternalStats().GetFileReadHist(t.level)
+	timer := m.startTimer(t.level)
+	lookup, err := v.cfd.TableCache().BeginMultiGet(m.ro, t.file.FileMetadata, &t.inTable, v.mutableCFOptions, false, &m.opts)
 	timer.Stop()
 	if err != nil {
-		for i := keys.First(); i < keys.End(); i = keys.NextIndex(i) {
-			*keys.Key(i).Err = err
-			keys.MarkKeyDone(i)
+		for i := t.keys.First(); i < t.keys.End(); i = t.keys.NextIndex(i) {
+			*t.keys.Key(i).Err = err
+			t.keys.MarkKeyDone(i)
 		}
 		return err
 	}
-	for i := keys.First(); i < keys.End(); i = keys.NextIndex(i) {
-		k := keys.Key(i)
+	if !lookup.IsZero() {
+		t.lookup = lookup
+		m.waiting |= t.keys.Remaining()
+		m.pending++
+		return nil
+	}
+	return m.settleAll(t)
+}
+
+func (m *multiGet) startTimer(level int) (timer monitoring.PerfStepTimer) {
+	if byLevel := m.ro.PerfContext.AtLevel(level); byLevel != nil && m.ro.PerfContext.Enabled(rocksdb.EnableTimeExceptForMutex) {
+		timer.Start(&byLevel.GetFromTableNanos, m.v.vset.clock)
+	}
+	return timer
+}
+
+// finishPending waits for the tables that were begun, the oldest first, and
+// settles their keys.
+func (m *multiGet) finishPending() error {
+	for n := range m.tables[:m.pending] {
+		t := &m.tables[n]
+		timer := m.startTimer(t.level)
+		t.lookup.Finish()
+		timer.Stop()
+		m.waiting &^= t.keys.Remaining()
+		if err := m.settleAll(t); err != nil {
+			for _, left := range m.tables[n+1 : m.pending] {
+				left.lookup.Abandon()
+			}
+			m.pending = 0
+			return err
+		}
+	}
+	m.pending = 0
+	return nil
+}
+
+// settleAll settles the keys that the table ended and moves the others on.
+func (m *multiGet) settleAll(t *tableLookup) error {
+	t.lookup = tablecache.PendingMultiGet{}
+	for i := t.keys.First(); i < t.keys.End(); i = t.keys.NextIndex(i) {
+		k := t.keys.Key(i)
 		if *k.Err != nil {
-			keys.MarkKeyDone(i)
+			t.keys.MarkKeyDone(i)
 			continue
 		}
-		m.settle(f, level, keys, i, k)
-		if keys.GetValueSize() > m.ro.ValueSizeSoftLimit {
+		if m.settle(t, i, k); !t.keys.CheckKeyDone(i) {
+			m.advance(i)
+		}
+		if t.keys.GetValueSize() > m.ro.ValueSizeSoftLimit {
 			return rocksdb.Aborted()
 		}
 	}
 	return nil
 }
 
-func (m *multiGet) settle(f *version.FdWithKeyRange, level int, keys *table.MultiGetRange, i int, k *table.KeyContext) {
+func (m *multiGet) settle(t *tableLookup, i int, k *table.KeyContext) {
 	gc := k.GetContext
 	state := gc.State()
 	if gc.Sample() {
-		monitoring.SampleFileReadInc(&f.FileMetadata.Stats)
+		monitoring.SampleFileReadInc(&t.file.FileMetadata.Stats)
 		if state == table.GetNotFound || state == table.GetMerge || state == table.GetDeleted {
-			monitoring.SampleCollapsibleEntryFileReadInc(&f.FileMetadata.Stats)
+			monitoring.SampleCollapsibleEntryFileReadInc(&t.file.FileMetadata.Stats)
 		}
 	}
-	m.levelIndexReads += gc.Stats.NumIndexRead
-	m.levelFilterReads += gc.Stats.NumFilterRead
-	m.levelSSTReads += gc.Stats.NumSstRead
+	reads := &m.levels[t.level]
+	reads.index += gc.Stats.NumIndexRead
+	reads.filter += gc.Stats.NumFilterRead
+	reads.sst += gc.Stats.NumSstRead
 	gc.Stats.NumIndexRead, gc.Stats.NumFilterRead, gc.Stats.NumSstRead = 0, 0, 0
 	if state == table.GetNotFound || state == table.GetMerge {
 		return
 	}
 	gc.ReportCounters()
-	keys.MarkKeyDone(i)
+	t.keys.MarkKeyDone(i)
 	switch state {
 	case table.GetFound:
-		m.v.countHit(m.ro, level)
+		m.v.countHit(m.ro, t.level)
 		if k.IsBlobIndex {
 			*k.Err = m.v.resolveBlobIndex(m.ro, gc.UserKeyToGetBlobValue(), k.Value, k.Columns)
 			if rocksdb.IsIncomplete(*k.Err) {
@@ -280,14 +281,21 @@ func (m *multiGet) countValue(k *table.KeyContext) {
 	}
 }
 
-func (m *multiGet) reportLevel() {
+func (m *multiGet) report() {
 	stats := m.v.cfd.IOptions().Stats
-	if n := m.levelFilterReads + m.levelIndexReads; n > 0 {
-		monitoring.RecordInHistogram(stats, rocksdb.HistNumIndexAndFilterBlocksReadPerLevel, n)
+	levelsRead := uint64(0)
+	for i := range m.levels {
+		l := &m.levels[i]
+		if n := l.filter + l.index; n > 0 {
+			monitoring.RecordInHistogram(stats, rocksdb.HistNumIndexAndFilterBlocksReadPerLevel, n)
+		}
+		if l.sst > 0 {
+			monitoring.RecordInHistogram(stats, rocksdb.HistNumSSTReadPerLevel, l.sst)
+			levelsRead++
+		}
 	}
-	if m.levelSSTReads > 0 {
-		monitoring.RecordInHistogram(stats, rocksdb.HistNumSSTReadPerLevel, m.levelSSTReads)
-		m.levelsRead++
+	if levelsRead > 0 {
+		monitoring.RecordInHistogram(stats, rocksdb.HistNumLevelReadPerMultiget, levelsRead)
 	}
 }
 

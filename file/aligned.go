@@ -45,6 +45,13 @@ type AlignedBuf struct {
 // Release forgets the memory, which whoever holds a result of it keeps.
 func (a *AlignedBuf) Release() { a.buf = nil }
 
+// Trim forgets memory of more than n bytes.
+func (a *AlignedBuf) Trim(n int) {
+	if cap(a.buf) > n {
+		a.buf = nil
+	}
+}
+
 // get returns n bytes of aligned memory.
 func (a *AlignedBuf) get(n, align int) ([]byte, error) {
 	if a.Alloc != nil {

@@ -5,6 +5,8 @@
 package file
 
 import (
+	"slices"
+
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
 	"github.com/rocksdb-go/rocksdb/monitoring"
 	"github.com/rocksdb-go/rocksdb/test_util/syncpoint"
@@ -348,7 +350,7 @@ func (r *RandomAccessFileReader) MultiRead(opts *rocksdb.IOOptions, reqs []rocks
 		if aligned == nil {
 			aligned = new(AlignedBuf)
 		}
-		fsReqs, err = r.alignRequests(reqs, aligned)
+		fsReqs, err = r.alignRequests(nil, reqs, aligned)
 	}
 	start := r.listeners.start()
 	if err == nil {
@@ -376,10 +378,10 @@ func (r *RandomAccessFileReader) MultiRead(opts *rocksdb.IOOptions, reqs []rocks
 	return err
 }
 
-// alignRequests gives the requests for the pages around reqs, neighbours
-// merged, with scratch in aligned.
-func (r *RandomAccessFileReader) alignRequests(reqs []rocksdb.FSReadRequest, aligned *AlignedBuf) ([]rocksdb.FSReadRequest, error) {
-	out := make([]rocksdb.FSReadRequest, 0, len(reqs))
+// alignRequests appends to out the requests for the pages around reqs,
+// neighbours merged, with scratch in aligned.
+func (r *RandomAccessFileReader) alignRequests(out, reqs []rocksdb.FSReadRequest, aligned *AlignedBuf) ([]rocksdb.FSReadRequest, error) {
+	out = slices.Grow(out, len(reqs))
 	for i := range reqs {
 		a := Align(&reqs[i], r.alignment)
 		if n := len(out); n == 0 || !TryMerge(&out[n-1], &a) {

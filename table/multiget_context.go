@@ -45,7 +45,6 @@ type MultiGetContext struct {
 	numKeys    int
 	valueMask  MultiGetMask // keys that are done
 	valueSize  uint64
-	forTable   MultiGetRange // what ForTable gives
 }
 
 // Init takes a batch of at most MaxBatchSize keys, sorted, to be read at a
@@ -79,13 +78,6 @@ type MultiGetRange struct {
 	ctx                   *MultiGetContext
 	start, end            int
 	skipMask, invalidMask MultiGetMask
-}
-
-// ForTable gives a copy of r to skip keys in, until the next call. It lies with
-// the context, so that handing it to a table allocates nothing.
-func (r *MultiGetRange) ForTable() *MultiGetRange {
-	r.ctx.forTable = *r
-	return &r.ctx.forTable
 }
 
 // MakeMultiGetRange gives the part of r between two indexes.
@@ -128,10 +120,10 @@ func (r *MultiGetRange) Key(i int) *KeyContext { return r.ctx.sortedKeys[i] }
 func (r *MultiGetRange) Context() *MultiGetContext { return r.ctx }
 
 // Empty tells whether no key is left.
-func (r *MultiGetRange) Empty() bool { return r.remainingMask() == 0 }
+func (r *MultiGetRange) Empty() bool { return r.Remaining() == 0 }
 
 // KeysLeft counts the keys left.
-func (r *MultiGetRange) KeysLeft() int { return bits.OnesCount64(r.remainingMask()) }
+func (r *MultiGetRange) KeysLeft() int { return bits.OnesCount64(r.Remaining()) }
 
 // SkipIndex takes a key out of this range.
 func (r *MultiGetRange) SkipIndex(i int) { r.skipMask |= 1 << uint(i) }
@@ -193,12 +185,13 @@ func (r *MultiGetRange) Complement() MultiGetRange {
 
 func rangeMask(start, end int) MultiGetMask { return (1<<uint(end-start) - 1) << uint(start) }
 
-func (r *MultiGetRange) remainingMask() MultiGetMask {
+// Remaining has a bit for each key left.
+func (r *MultiGetRange) Remaining() MultiGetMask {
 	return rangeMask(r.start, r.end) &^ (r.ctx.valueMask | r.skipMask)
 }
 
 func (r *MultiGetRange) findLastRemaining() int {
-	m := r.remainingMask() >> uint(r.start)
+	m := r.Remaining() >> uint(r.start)
 	if m == 0 {
 		return 0
 	}

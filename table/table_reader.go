@@ -60,9 +60,6 @@ type TableReader interface {
 	// the key is not there. When a block may not be read
 	// (ro.ReadTier) it calls gc.MarkKeyMayExist.
 	Get(ro *rocksdb.ReadOptions, key []byte, gc *GetContext, prefixExtractor rocksdb.SliceTransform, skipFilters bool) error
-	// MultiGetFilter takes out of r the keys that a filter says are not
-	// there; NotSupported where there is no such filter.
-	MultiGetFilter(ro *rocksdb.ReadOptions, prefixExtractor rocksdb.SliceTransform, r *MultiGetRange) error
 	// MultiGet is Get for each key of r; errors go to the key contexts.
 	MultiGet(ro *rocksdb.ReadOptions, r *MultiGetRange, prefixExtractor rocksdb.SliceTransform, skipFilters bool)
 
@@ -78,6 +75,23 @@ type TableReader interface {
 	MarkObsolete(uncacheAggressiveness uint32)
 	// Close gives up file and pinned blocks. No iterator may be open.
 	Close() error
+}
+
+// AsyncMultiGetter is a TableReader whose MultiGet can be left waiting for its
+// reads.
+type AsyncMultiGetter interface {
+	// BeginMultiGet is MultiGet up to its reads, which it begins. nil: the
+	// keys are looked up already. r and ro have to live until the end.
+	BeginMultiGet(ro *rocksdb.ReadOptions, r *MultiGetRange, prefixExtractor rocksdb.SliceTransform, skipFilters bool) PendingMultiGet
+}
+
+// PendingMultiGet is a MultiGet that was begun. One of the methods has to be
+// called, once.
+type PendingMultiGet interface {
+	// Finish waits for the reads and looks the keys up.
+	Finish()
+	// Abandon waits for the reads, for nothing.
+	Abandon()
 }
 
 // TableReaderBase gives TableReader's optional methods.
@@ -103,11 +117,6 @@ func (TableReaderBase) ApproximateKeyAnchors(*rocksdb.ReadOptions) ([]Anchor, er
 
 // Prepare does nothing.
 func (TableReaderBase) Prepare([]byte) {}
-
-// MultiGetFilter is not supported.
-func (TableReaderBase) MultiGetFilter(*rocksdb.ReadOptions, rocksdb.SliceTransform, *MultiGetRange) error {
-	return rocksdb.NotSupported("MultiGetFilter")
-}
 
 // Prefetch does nothing.
 func (TableReaderBase) Prefetch(_ *rocksdb.ReadOptions, _, _ []byte) error { return nil }

@@ -442,30 +442,6 @@ func (c *TableCache) GetRangeTombstoneIterator(ro *rocksdb.ReadOptions, f *versi
 	return reader.NewRangeTombstoneIterator(ro), nil
 }
 
-// MultiGetFilter takes out of r the keys that f's filter says are not there,
-// and raises the covering tombstones of all of them. NotSupported means that
-// nothing was done. The handle goes to MultiGet.
-func (c *TableCache) MultiGetFilter(ro *rocksdb.ReadOptions, f *version.FileMetaData, mo *options.MutableCFOptions,
-	r *table.MultiGetRange, o *OpenOptions) (h Handle, err error) {
-	if c.ioptions.RowCache != nil && !r.Key(r.First()).GetContext.NeedToReadSequence() {
-		return Handle{}, rocksdb.NotSupported() // the row cache comes first
-	}
-	all := *r
-	oo := *o
-	oo.NoIO, oo.Pin = ro.ReadTier == rocksdb.BlockCacheTier, c.pinHandles
-	reader, h, err := c.FindTable(ro, f, mo, &oo)
-	if err != nil {
-		return h, err
-	}
-	if err = reader.MultiGetFilter(ro, mo.PrefixExtractor, r); err == nil && !ro.IgnoreRangeDeletions {
-		c.updateCoveringTombstones(ro, reader, &all)
-	}
-	if r.Empty() {
-		h.Release()
-	}
-	return h, err
-}
-
 func (c *TableCache) updateCoveringTombstones(ro *rocksdb.ReadOptions, reader table.TableReader, r *table.MultiGetRange) {
 	if list := reader.FragmentedRangeTombstones(); list == nil || list.Empty() {
 		return
@@ -476,50 +452,79 @@ func (c *TableCache) updateCoveringTombstones(ro *rocksdb.ReadOptions, reader ta
 	}
 }
 
-// MultiGet looks all keys of r up in f. Errors of one key go to its context.
-// A handle from MultiGetFilter is released.
-func (c *TableCache) MultiGet(ro *rocksdb.ReadOptions, f *version.FileMetaData, r *table.MultiGetRange,
-	mo *options.MutableCFOptions, skipRangeDeletions bool, h Handle, o *OpenOptions) error {
-	defer func() { h.Release() }()
-	keys := r.ForTable()
+// PendingMultiGet is a MultiGet that waits for its reads; the zero value waits
+// for nothing. One of its methods has to be called, once.
+type PendingMultiGet struct {
+	table  table.PendingMultiGet
+	handle Handle
+}
+
+// IsZero tells that there is nothing to wait for.
+func (p *PendingMultiGet) IsZero() bool { return p.table == nil }
+
+// Finish waits and looks the keys up.
+func (p *PendingMultiGet) Finish() {
+	p.table.Finish()
+	p.handle.Release()
+}
+
+// Abandon waits for the reads alone.
+func (p *PendingMultiGet) Abandon() {
+	p.table.Abandon()
+	p.handle.Release()
+}
+
+// BeginMultiGet looks all keys of r up in f. Errors of one key go to its
+// context. With ReadOptions.AsyncIO it may end with reads under way; r and ro
+// have to live until what it returns is finished.
+func (c *TableCache) BeginMultiGet(ro *rocksdb.ReadOptions, f *version.FileMetaData, r *table.MultiGetRange,
+	mo *options.MutableCFOptions, skipRangeDeletions bool, o *OpenOptions) (pending PendingMultiGet, err error) {
 	if c.ioptions.RowCache != nil && !r.Key(r.First()).GetContext.NeedToReadSequence() {
 		// Rows are cached one by one.
-		for i := keys.First(); i < keys.End(); i = keys.NextIndex(i) {
-			k := keys.Key(i)
+		for i := r.First(); i < r.End(); i = r.NextIndex(i) {
+			k := r.Key(i)
 			if err := c.getWithRowCache(ro, f, k.IKey, k.GetContext, mo, o); err != nil && !rocksdb.IsIncomplete(err) {
 				*k.Err = err
 			}
 		}
-		return nil
+		return PendingMultiGet{}, nil
 	}
 	var reader table.TableReader
+	var h Handle
 	if p := f.FD.Pinned.Load(); p != nil {
 		reader = p.Reader
-	} else if h.handle != nil {
-		reader = h.handle.Value().(table.TableReader)
 	} else {
-		var err error
 		oo := *o
 		oo.NoIO, oo.Pin = ro.ReadTier == rocksdb.BlockCacheTier, c.pinHandles
 		reader, h, err = c.FindTable(ro, f, mo, &oo)
 		syncpoint.ProcessArg("TableCache::MultiGet:FindTable", &err)
 		if err != nil {
 			if !oo.NoIO || !rocksdb.IsIncomplete(err) {
-				return err
+				return PendingMultiGet{}, err
 			}
-			for i := keys.First(); i < keys.End(); i = keys.NextIndex(i) {
-				k := keys.Key(i)
+			for i := r.First(); i < r.End(); i = r.NextIndex(i) {
+				k := r.Key(i)
 				k.GetContext.MarkKeyMayExist()
 				*k.Err = err
 			}
-			return nil
+			return PendingMultiGet{}, nil
 		}
 	}
 	if !ro.IgnoreRangeDeletions && !skipRangeDeletions {
-		c.updateCoveringTombstones(ro, reader, keys)
+		c.updateCoveringTombstones(ro, reader, r)
 	}
-	reader.MultiGet(ro, keys, mo.PrefixExtractor, o.SkipFilters)
-	return nil
+	if ro.AsyncIO {
+		if a, ok := reader.(table.AsyncMultiGetter); ok {
+			if p := a.BeginMultiGet(ro, r, mo.PrefixExtractor, o.SkipFilters); p != nil {
+				return PendingMultiGet{table: p, handle: h}, nil
+			}
+			h.Release()
+			return PendingMultiGet{}, nil
+		}
+	}
+	reader.MultiGet(ro, r, mo.PrefixExtractor, o.SkipFilters)
+	h.Release()
+	return PendingMultiGet{}, nil
 }
 
 // GetTableProperties gives the properties of an open table; with noIO, a table

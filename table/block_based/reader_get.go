@@ -178,18 +178,6 @@ func (t *BlockBasedTable) getFromBlock(s *lookupScratch, key []byte, gc *table.G
 	return false, matched, d.Status()
 }
 
-// MultiGetFilter implements table.TableReader.
-func (t *BlockBasedTable) MultiGetFilter(ro *rocksdb.ReadOptions, prefixExtractor rocksdb.SliceTransform, r *table.MultiGetRange) error {
-	if t.filter == nil || r.Empty() {
-		return nil
-	}
-	s := getScratch()
-	s.rc = readContext{ro: ro}
-	t.filterMayMatchKeys(&s.rc, r, prefixExtractor)
-	putScratch(s)
-	return nil
-}
-
 func (t *BlockBasedTable) filterMayMatchKeys(rc *readContext, r *table.MultiGetRange, prefixExtractor rocksdb.SliceTransform) {
 	before := uint64(r.KeysLeft())
 	stats := t.ioptions.Stats

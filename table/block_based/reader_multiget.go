@@ -28,8 +28,16 @@ type batchBlock struct {
 	skip   int  // where it begins in that, in bytes
 }
 
-// batchScratch is what a batch lookup needs; it is pooled.
+// batchScratch is a batch lookup under way and what it needs; it is pooled.
 type batchScratch struct {
+	t           *BlockBasedTable
+	it          internaliter.InternalIndexIterator
+	keys        table.MultiGetRange // those whose first block is known
+	filtered    bool
+	skipFilters bool
+	reading     file.PendingReads
+	readErr     error // of all reads
+
 	first, next lookupScratch // iterators over a key's first block, and later ones
 	blocks      [table.MaxBatchSize]batchBlock
 	n           int                     // blocks
@@ -48,6 +56,9 @@ var batchPool = sync.Pool{New: func() any { return new(batchScratch) }}
 const maxPooledBatch = 256 * 1024
 
 func (s *batchScratch) release() {
+	if s.it != nil {
+		_ = s.it.Close() // its status was looked at
+	}
 	for i := range s.blocks[:s.n] {
 		s.blocks[i].entry.Release()
 		s.blocks[i] = batchBlock{}
@@ -62,7 +73,9 @@ func (s *batchScratch) release() {
 	if cap(s.buf) > maxPooledBatch {
 		s.buf = nil
 	}
-	s.aligned, s.opts, s.read, s.timeless = file.AlignedBuf{}, rocksdb.IOOptions{}, batchRead{}, rocksdb.ReadOptions{}
+	s.opts, s.read, s.timeless = rocksdb.IOOptions{}, batchRead{}, rocksdb.ReadOptions{}
+	s.aligned.Trim(maxPooledBatch)
+	s.t, s.it, s.keys, s.readErr = nil, nil, table.MultiGetRange{}, nil
 	batchPool.Put(s)
 }
 
@@ -84,41 +97,95 @@ func (b *batchRead) TryReadFromCache(_ *rocksdb.IOOptions, _ *file.RandomAccessF
 // looked up in the cache, then read together; neighbours by one read where they
 // are decompressed from a buffer anyway.
 func (t *BlockBasedTable) MultiGet(ro *rocksdb.ReadOptions, r *table.MultiGetRange, prefixExtractor rocksdb.SliceTransform, skipFilters bool) {
+	if s := t.beginBatch(ro, r, prefixExtractor, skipFilters); s != nil {
+		s.readErr = t.readTogether(s, false)
+		s.Finish()
+	}
+}
+
+// BeginMultiGet implements table.AsyncMultiGetter.
+func (t *BlockBasedTable) BeginMultiGet(ro *rocksdb.ReadOptions, r *table.MultiGetRange, prefixExtractor rocksdb.SliceTransform, skipFilters bool) table.PendingMultiGet {
+	s := t.beginBatch(ro, r, prefixExtractor, skipFilters)
+	if s == nil {
+		return nil
+	}
+	if s.readErr = t.readTogether(s, t.ioptions.FS != nil); s.readErr != nil || !s.reading.Pending() {
+		s.Finish()
+		return nil
+	}
+	return s
+}
+
+// beginBatch finds the blocks in which the keys begin, and those that the cache
+// has. nil: no key is left.
+func (t *BlockBasedTable) beginBatch(ro *rocksdb.ReadOptions, r *table.MultiGetRange, prefixExtractor rocksdb.SliceTransform, skipFilters bool) *batchScratch {
 	if r.Empty() || !t.timestampMayMatch(ro) {
-		return
+		return nil
 	}
 	s := batchPool.Get().(*batchScratch)
-	defer s.release()
+	s.t, s.skipFilters = t, skipFilters
 	s.first.rc = readContext{ro: ro}
-	filtered := !skipFilters && t.filter != nil
-	if filtered {
+	s.filtered = !skipFilters && t.filter != nil
+	if s.filtered {
 		if t.filterMayMatchKeys(&s.first.rc, r, prefixExtractor); r.Empty() {
-			return
+			s.release()
+			return nil
 		}
 	}
 	s.first.rc.gc = firstGetContext(r)
 	totalOrder := ro.TotalOrderSeek || t.indexType == rocksdb.HashSearch && t.prefixExtractorChanged(prefixExtractor)
-	it := t.newIndexIterator(&s.first.rc, totalOrder, &s.first.index)
-	keys := *r // those whose first block is known
-	t.findBlocks(s, it, r, &keys, skipFilters)
-	if !keys.Empty() {
-		t.readBlocks(s)
-		s.next.rc = s.first.rc
-		at := -1 // the block that s.first is set on
-		for i := keys.First(); i < keys.End(); i = keys.NextIndex(i) {
-			k := keys.Key(i)
-			s.first.rc.gc, s.next.rc.gc = k.GetContext, k.GetContext
-			matched, err := t.multiGetOne(s, it, k, s.of[i], &at, skipFilters)
-			if filtered && matched {
-				t.countTruePositive(ro)
-			}
-			if rocksdb.IsIncomplete(err) && ro.ReadTier == rocksdb.BlockCacheTier {
-				k.GetContext.MarkKeyMayExist()
-			}
-			*k.Err = err
-		}
+	s.it = t.newIndexIterator(&s.first.rc, totalOrder, &s.first.index)
+	s.keys = *r
+	t.findBlocks(s, s.it, r, &s.keys, skipFilters)
+	if s.keys.Empty() {
+		s.release()
+		return nil
 	}
-	_ = it.Close() // its status was looked at
+	return s
+}
+
+// Finish implements table.PendingMultiGet.
+func (s *batchScratch) Finish() {
+	t, ro := s.t, s.first.rc.ro
+	if s.readErr == nil && s.reading.Pending() {
+		s.readErr = t.awaitReads(s)
+	}
+	t.takeBlocks(s)
+	s.next.rc = s.first.rc
+	at := -1 // the block that s.first is set on
+	for i := s.keys.First(); i < s.keys.End(); i = s.keys.NextIndex(i) {
+		k := s.keys.Key(i)
+		s.first.rc.gc, s.next.rc.gc = k.GetContext, k.GetContext
+		matched, err := t.multiGetOne(s, s.it, k, s.of[i], &at, s.skipFilters)
+		if s.filtered && matched {
+			t.countTruePositive(ro)
+		}
+		if rocksdb.IsIncomplete(err) && ro.ReadTier == rocksdb.BlockCacheTier {
+			k.GetContext.MarkKeyMayExist()
+		}
+		*k.Err = err
+	}
+	s.release()
+}
+
+// Abandon implements table.PendingMultiGet.
+func (s *batchScratch) Abandon() {
+	_ = s.t.awaitReads(s)
+	s.release()
+}
+
+// awaitReads waits for the reads of readTogether.
+func (t *BlockBasedTable) awaitReads(s *batchScratch) error {
+	var timer monitoring.PerfStepTimer
+	if perf := s.first.rc.ro.PerfContext; perf.Enabled(rocksdb.EnableTimeExceptForMutex) {
+		timer.Start(&perf.BlockReadTime, t.ioptions.Clock)
+	}
+	err := s.reading.Wait(t.ioptions.FS)
+	timer.Stop()
+	if err != nil { // the memory may still be read to
+		s.reqs, s.buf, s.aligned = nil, nil, file.AlignedBuf{}
+	}
+	return err
 }
 
 // indexStatus is an index iterator's error. A prefix that is not in the file is
@@ -187,25 +254,10 @@ func (t *BlockBasedTable) findInCache(s *batchScratch, b *batchBlock) {
 	b.entry.SetCachedValue(v, t.blockCache, ch)
 }
 
-// readBlocks reads the blocks that the cache does not have and puts them there.
-func (t *BlockBasedTable) readBlocks(s *batchScratch) {
+// takeBlocks takes what readTogether read and puts it into the cache. Blocks
+// that were not read with the others are read one by one.
+func (t *BlockBasedTable) takeBlocks(s *batchScratch) {
 	rc := &s.first.rc
-	missing := 0
-	for i := range s.blocks[:s.n] {
-		if s.blocks[i].miss {
-			missing++
-		}
-	}
-	if missing == 0 {
-		return
-	}
-	var readErr error
-	if rc.ro.ReadTier != rocksdb.BlockCacheTier && !t.ioptions.AllowMmapReads {
-		readErr = t.readTogether(s)
-		if rc.gc != nil {
-			rc.gc.Stats.NumSstRead++
-		}
-	}
 	ro := rc.ro
 	if ro.Deadline > 0 && len(s.reqs) > 0 { // what was read in time counts
 		s.timeless = *ro
@@ -220,9 +272,10 @@ func (t *BlockBasedTable) readBlocks(s *batchScratch) {
 		}
 		if b.req >= 0 {
 			n := int(b.handle.Size) + t.footer.BlockTrailerSize
-			if b.err = readErr; b.err == nil {
-				b.err = s.reqs[b.req].Status
+			if b.err = s.readErr; b.err != nil {
+				continue
 			}
+			b.err = s.reqs[b.req].Status
 			got := s.reqs[b.req].Result
 			if b.err == nil && b.skip+n > len(got) {
 				b.err = rocksdb.Corruptionf("truncated block read from %s offset %d, expected %d bytes, got %d",
@@ -241,9 +294,12 @@ func (t *BlockBasedTable) readBlocks(s *batchScratch) {
 	rc.cacheMissed, rc.ro = false, ro
 }
 
-// readTogether reads all missing blocks that lie within the file. The error is
-// that of all reads.
-func (t *BlockBasedTable) readTogether(s *batchScratch) error {
+// readTogether reads all missing blocks that lie within the file, or begins to.
+// The error is that of all reads.
+func (t *BlockBasedTable) readTogether(s *batchScratch, async bool) error {
+	if s.first.rc.ro.ReadTier == rocksdb.BlockCacheTier || t.ioptions.AllowMmapReads {
+		return nil
+	}
 	perf := s.first.rc.ro.PerfContext
 	trailer := t.footer.BlockTrailerSize
 	direct := t.file.UseDirectIO()
@@ -270,6 +326,9 @@ func (t *BlockBasedTable) readTogether(s *batchScratch) error {
 		b.req = len(s.reqs)
 		s.reqs = append(s.reqs, rocksdb.FSReadRequest{Offset: b.handle.Offset, Len: n})
 	}
+	if gc := s.first.rc.gc; gc != nil && s.missing() {
+		gc.Stats.NumSstRead++
+	}
 	if len(s.reqs) == 0 {
 		return nil
 	}
@@ -290,9 +349,21 @@ func (t *BlockBasedTable) readTogether(s *batchScratch) error {
 	if perf.Enabled(rocksdb.EnableTimeExceptForMutex) {
 		timer.Start(&perf.BlockReadTime, t.ioptions.Clock)
 	}
-	err := t.file.MultiRead(&s.opts, s.reqs, &s.aligned)
-	timer.Stop()
-	return err
+	defer timer.Stop()
+	if async {
+		return t.file.MultiReadAsync(&s.opts, s.reqs, &s.aligned, &s.reading)
+	}
+	return t.file.MultiRead(&s.opts, s.reqs, &s.aligned)
+}
+
+// missing tells whether the cache lacks a block.
+func (s *batchScratch) missing() bool {
+	for i := range s.blocks[:s.n] {
+		if s.blocks[i].miss {
+			return true
+		}
+	}
+	return false
 }
 
 // multiGetOne looks a key up from its first block on. at is the block that
