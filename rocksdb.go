@@ -154,7 +154,7 @@ func (c *ColumnFamily) KeyMayExist(ro *ReadOptions, key []byte) bool {
 
 // NewIterator makes an iterator; it has to be closed.
 func (c *ColumnFamily) NewIterator(ro *ReadOptions) *Iterator {
-	return &Iterator{Iterator: c.impl.NewIterator(ro, c.ColumnFamilyHandleImpl)}
+	return &Iterator{c.impl.NewIterator(ro, c.ColumnFamilyHandleImpl)}
 }
 
 // NewMultiScan reads several ranges, read ahead together; it has to be closed.

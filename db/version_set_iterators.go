@@ -84,7 +84,7 @@ func (v *Version) addLevelIterator(ro *rocksdb.ReadOptions, b *table.MergeIterat
 	if ro.IgnoreRangeDeletions {
 		b.AddIterator(it)
 	} else {
-		b.AddPointAndTombstoneIterator(it, nil, it.SetRangeDelIterSlot)
+		b.AddPointAndTombstoneIterator(it, nil, it)
 	}
 }
 
@@ -94,7 +94,7 @@ func (v *Version) TESTGetLevelIterator(ro *rocksdb.ReadOptions, b *table.MergeIt
 	if ro.IgnoreRangeDeletions {
 		b.AddIterator(it)
 	} else {
-		b.AddPointAndTombstoneIterator(it, nil, it.SetRangeDelIterSlot)
+		b.AddPointAndTombstoneIterator(it, nil, it)
 	}
 	return it
 }

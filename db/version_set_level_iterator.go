@@ -5,12 +5,14 @@ package db
 
 import (
 	"bytes"
+	"sync"
 
 	"github.com/rocksdb-go/rocksdb/db/dbformat"
 	"github.com/rocksdb-go/rocksdb/db/rangedel"
 	"github.com/rocksdb-go/rocksdb/db/tablecache"
 	"github.com/rocksdb-go/rocksdb/db/version"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
+	"github.com/rocksdb-go/rocksdb/internal/invariants"
 	"github.com/rocksdb-go/rocksdb/monitoring"
 	"github.com/rocksdb-go/rocksdb/options"
 	"github.com/rocksdb-go/rocksdb/table/internaliter"
@@ -79,7 +81,8 @@ type LevelIterator struct {
 
 // NewLevelIterator makes an iterator, not positioned yet.
 func NewLevelIterator(o LevelIteratorOptions) *LevelIterator {
-	it := &LevelIterator{o: o, ro: o.ReadOptions, icmp: o.Comparator, files: o.Files.Files,
+	it := levelIterators.Get().(*LevelIterator)
+	*it = LevelIterator{o: o, ro: o.ReadOptions, icmp: o.Comparator, files: o.Files.Files,
 		index: len(o.Files.Files), mayBeOutOfLower: true, rangeDelReadSeqno: o.ReadSeqno}
 	if it.rangeDelReadSeqno == 0 {
 		it.rangeDelReadSeqno = dbformat.MaxSequenceNumber
@@ -189,8 +192,16 @@ func (it *LevelIterator) GetProperty(name string) (string, error) {
 func (it *LevelIterator) Close() error {
 	it.sentinel = nil
 	it.closePrepared()
-	return it.iter.Close()
+	err := it.iter.Close()
+	*it = LevelIterator{}
+	if !invariants.Enabled {
+		levelIterators.Put(it)
+	}
+	return err
 }
+
+// levelIterators are closed iterators, which must not be used any more.
+var levelIterators = sync.Pool{New: func() any { return new(LevelIterator) }}
 
 // trySetSentinel shows bound when the entries of the file are exhausted.
 func (it *LevelIterator) trySetSentinel(bound []byte) {

@@ -7,6 +7,7 @@ package table
 import (
 	"encoding/binary"
 	"math/bits"
+	"slices"
 
 	"github.com/rocksdb-go/rocksdb/db/dbformat"
 	"github.com/rocksdb-go/rocksdb/table/internaliter"
@@ -104,6 +105,12 @@ func (h *mergerHeap) clear() {
 	h.rootChild = 0
 }
 
+// recycled is an empty heap with the memory of h.
+func (h *mergerHeap) recycled() mergerHeap {
+	clear(h.items[:cap(h.items)])
+	return mergerHeap{items: h.items[:0]}
+}
+
 func (h *mergerHeap) push(it *heapItem) {
 	h.items = append(h.items, it)
 	h.rootChild = 0
@@ -177,7 +184,12 @@ type levelSet struct {
 	n     int
 }
 
-func (s *levelSet) grow(n int) { s.words = make([]uint64, (n+63)/64) }
+// grow empties the set and makes room for numbers below n.
+func (s *levelSet) grow(n int) {
+	words := (n + 63) / 64
+	s.words = slices.Grow(s.words[:0], words)[:words]
+	s.clear()
+}
 
 func (s *levelSet) contains(i int) bool { return s.words[i>>6]>>uint(i&63)&1 != 0 }
 

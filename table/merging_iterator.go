@@ -4,9 +4,13 @@
 package table
 
 import (
+	"slices"
+	"sync"
+
 	"github.com/rocksdb-go/rocksdb/db/dbformat"
 	"github.com/rocksdb-go/rocksdb/db/rangedel"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
+	"github.com/rocksdb-go/rocksdb/internal/invariants"
 	"github.com/rocksdb-go/rocksdb/table/internaliter"
 )
 
@@ -62,6 +66,7 @@ type MergingIterator struct {
 	ends       []heapItem // ends[i] is tombstones[i]'s item
 	tombstones []*rangedel.TruncatedRangeDelIterator
 	active     levelSet
+	slots      []tombstoneSlot // of levels, while being built
 
 	upperBound     []byte // user key without timestamp; bounds tombstones alone
 	prefixSeekMode bool
@@ -73,8 +78,12 @@ type MergingIterator struct {
 
 var _ internaliter.InternalIterator = (*MergingIterator)(nil)
 
+// mergingIterators are closed iterators; they keep their memory.
+var mergingIterators = sync.Pool{New: func() any { return new(MergingIterator) }}
+
 func newMergingIterator(icmp *dbformat.InternalKeyComparator, prefixSeekMode bool, upperBound []byte) *MergingIterator {
-	m := &MergingIterator{icmp: icmp, bytewise: icmp.IsBytewise(), prefixSeekMode: prefixSeekMode, upperBound: upperBound}
+	m := mergingIterators.Get().(*MergingIterator)
+	m.icmp, m.bytewise, m.prefixSeekMode, m.upperBound = icmp, icmp.IsBytewise(), prefixSeekMode, upperBound
 	m.minHeap.init(icmp, false)
 	m.maxHeap.init(icmp, true)
 	return m
@@ -91,7 +100,7 @@ func (m *MergingIterator) addIterator(it internaliter.InternalIterator) {
 
 func (m *MergingIterator) finish() {
 	m.active.grow(len(m.children))
-	m.minHeap.items = make([]*heapItem, 0, 2*len(m.children))
+	m.minHeap.items = slices.Grow(m.minHeap.items[:0], 2*len(m.children))
 	if len(m.tombstones) == 0 {
 		return
 	}
@@ -99,7 +108,7 @@ func (m *MergingIterator) finish() {
 		m.tombstones = append(m.tombstones, nil)
 	}
 	m.hasTombstones = true
-	m.ends = make([]heapItem, len(m.tombstones))
+	m.ends = slices.Grow(m.ends[:0], len(m.tombstones))[:len(m.tombstones)]
 	for i := range m.ends {
 		m.ends[i].level = i
 		m.ends[i].typ = itemDeleteRangeStart
@@ -387,24 +396,43 @@ func (m *MergingIterator) Close() error {
 			first = err
 		}
 	}
-	m.clearHeaps()
-	m.current, m.tombstones, m.hasTombstones = nil, nil, false
+	m.recycle()
 	return first
+}
+
+// recycle forgets everything but memory. A closed iterator must not be used any
+// more.
+func (m *MergingIterator) recycle() {
+	clear(m.children)
+	clear(m.ends[:cap(m.ends)])
+	clear(m.tombstones)
+	clear(m.slots)
+	m.active.clear()
+	*m = MergingIterator{children: m.children[:0], ends: m.ends[:0], tombstones: m.tombstones[:0], active: m.active, slots: m.slots[:0],
+		minHeap: m.minHeap.recycled(), maxHeap: m.maxHeap.recycled(), targetBuf: m.targetBuf[:0], searchKey: m.searchKey[:0]}
+	if !invariants.Enabled {
+		mergingIterators.Put(m)
+	}
 }
 
 // MergeIteratorBuilder makes a MergingIterator, or gives the only child when
 // there is nothing to merge.
 type MergeIteratorBuilder struct {
-	merge    *MergingIterator
+	merge    *MergingIterator // nil once there is something else to give
 	first    internaliter.InternalIterator
 	useMerge bool
-	slots    []tombstoneSlot
 	pruned   bool
+}
+
+// LevelTombstones is a level's iterator: it is told where its tombstone
+// iterator is kept, and sets that anew when it goes to another file.
+type LevelTombstones interface {
+	SetRangeDelIterSlot(slot **rangedel.TruncatedRangeDelIterator)
 }
 
 type tombstoneSlot struct {
 	index int
-	set   func(slot **rangedel.TruncatedRangeDelIterator)
+	level LevelTombstones
 }
 
 // NewMergeIteratorBuilder keeps upperBound, a user key without timestamp or nil.
@@ -430,12 +458,10 @@ func (b *MergeIteratorBuilder) AddIterator(it internaliter.InternalIterator) {
 }
 
 // AddPointAndTombstoneIterator adds a child with its tombstones, nil for none.
-// setSlot, given by level iterators alone, is called by Finish with the place
-// where the tombstone iterator is kept, which the level sets anew when it goes
-// to another file.
+// level, nil but for level iterators, is told of its slot by Finish.
 func (b *MergeIteratorBuilder) AddPointAndTombstoneIterator(point internaliter.InternalIterator, tombstone *rangedel.TruncatedRangeDelIterator,
-	setSlot func(slot **rangedel.TruncatedRangeDelIterator)) {
-	add := tombstone != nil || len(b.merge.tombstones) > 0 || setSlot != nil
+	level LevelTombstones) {
+	add := tombstone != nil || len(b.merge.tombstones) > 0 || level != nil
 	if !b.useMerge && (add || b.first != nil) {
 		b.useMerge = true
 		if b.first != nil {
@@ -455,8 +481,8 @@ func (b *MergeIteratorBuilder) AddPointAndTombstoneIterator(point internaliter.I
 		b.merge.tombstones = append(b.merge.tombstones, nil)
 	}
 	b.merge.tombstones = append(b.merge.tombstones, tombstone)
-	if setSlot != nil {
-		b.slots = append(b.slots, tombstoneSlot{len(b.merge.tombstones) - 1, setSlot})
+	if level != nil {
+		b.merge.slots = append(b.merge.slots, tombstoneSlot{len(b.merge.tombstones) - 1, level})
 	}
 }
 
@@ -469,6 +495,8 @@ func (b *MergeIteratorBuilder) SetMemtablePruned(pruned bool) { b.pruned = prune
 // Refresh to set anew.
 func (b *MergeIteratorBuilder) Finish(setMemtableSlot func(slot **rangedel.TruncatedRangeDelIterator)) internaliter.InternalIterator {
 	if !b.useMerge {
+		b.merge.recycle()
+		b.merge = nil
 		if b.first == nil {
 			return internaliter.NewEmptyInternalIterator()
 		}
@@ -476,8 +504,8 @@ func (b *MergeIteratorBuilder) Finish(setMemtableSlot func(slot **rangedel.Trunc
 	}
 	m := b.merge
 	m.finish()
-	for _, s := range b.slots {
-		s.set(&m.tombstones[s.index])
+	for _, s := range m.slots {
+		s.level.SetRangeDelIterSlot(&m.tombstones[s.index])
 	}
 	if setMemtableSlot != nil && m.hasTombstones {
 		if b.pruned {

@@ -251,11 +251,14 @@ func (m *model) cut(keys [][]byte, tombstones []dbformat.RangeTombstone, keySpac
 	return files
 }
 
+// SetRangeDelIterSlot implements LevelTombstones.
+func (l *levelIter) SetRangeDelIterSlot(slot **rangedel.TruncatedRangeDelIterator) { l.slot = slot }
+
 func (m *model) iterator() internaliter.InternalIterator {
 	b := NewMergeIteratorBuilder(bytewiseICmp, false, nil)
 	for _, files := range m.levels {
 		l := &levelIter{files: files, readSeq: dbformat.MaxSequenceNumber, file: -1}
-		b.AddPointAndTombstoneIterator(l, nil, func(slot **rangedel.TruncatedRangeDelIterator) { l.slot = slot })
+		b.AddPointAndTombstoneIterator(l, nil, l)
 	}
 	return b.Finish(nil)
 }

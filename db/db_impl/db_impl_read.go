@@ -4,22 +4,22 @@
 package dbimpl
 
 import (
-	"bytes"
-	"github.com/rocksdb-go/rocksdb/db/blob/blobformat"
-	"github.com/rocksdb-go/rocksdb/util/stopwatch"
 	"sync"
 
 	"github.com/rocksdb-go/rocksdb/db"
+	"github.com/rocksdb-go/rocksdb/db/blob/blobformat"
 	"github.com/rocksdb-go/rocksdb/db/dbformat"
 	"github.com/rocksdb-go/rocksdb/db/dbiter"
 	"github.com/rocksdb-go/rocksdb/db/memtable"
 	"github.com/rocksdb-go/rocksdb/db/merge"
 	"github.com/rocksdb-go/rocksdb/db/rangedel"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
+	"github.com/rocksdb-go/rocksdb/internal/invariants"
 	"github.com/rocksdb-go/rocksdb/monitoring"
 	"github.com/rocksdb-go/rocksdb/table"
 	"github.com/rocksdb-go/rocksdb/table/internaliter"
 	"github.com/rocksdb-go/rocksdb/test_util/syncpoint"
+	"github.com/rocksdb-go/rocksdb/util/stopwatch"
 )
 
 var (
@@ -261,7 +261,42 @@ type Iterator struct {
 	ro       rocksdb.ReadOptions
 	merger   merger
 	resolver resolver
+	kept     []byte // bounds and timestamps of ro
 	closed   bool
+}
+
+// iterators are those recycled.
+var iterators = sync.Pool{New: func() any { return new(Iterator) }}
+
+// newIterator gives an iterator to be initialized; sv is taken over.
+func (d *DBImpl) newIterator(ro *rocksdb.ReadOptions, cfd *db.ColumnFamilyData, sv *db.SuperVersion) *Iterator {
+	it := iterators.Get().(*Iterator)
+	it.d, it.cfd, it.ro, it.sv, it.closed = d, cfd, *ro, sv, false
+	d.openIterators.Add(1)
+	return it
+}
+
+// Recycle gives a closed iterator's memory to others. Nobody may hold the
+// iterator any more.
+func (it *Iterator) Recycle() {
+	if invariants.Enabled {
+		return
+	}
+	it.DBIter.Recycle()
+	it.d, it.cfd, it.tail, it.ro = nil, nil, nil, rocksdb.ReadOptions{}
+	it.merger, it.resolver, it.kept = merger{}, resolver{}, it.kept[:0]
+	iterators.Put(it)
+}
+
+// keepSlices copies what the caller of NewIterator may change.
+func (it *Iterator) keepSlices() {
+	for _, p := range []*[]byte{&it.ro.IterateLowerBound, &it.ro.IterateUpperBound, &it.ro.Timestamp, &it.ro.IterStartTS} {
+		if *p != nil {
+			from := len(it.kept)
+			it.kept = append(it.kept, *p...)
+			*p = it.kept[from:len(it.kept):len(it.kept)]
+		}
+	}
 }
 
 // NewIterator makes an iterator over a family at the present state, or that of
@@ -271,8 +306,7 @@ func (d *DBImpl) NewIterator(ro *rocksdb.ReadOptions, cf rocksdb.ColumnFamilyHan
 		ro = &defaultReadOptions
 	}
 	cfd := d.cfd(cf)
-	it := &Iterator{d: d, cfd: cfd, ro: *ro}
-	d.openIterators.Add(1)
+	it := d.newIterator(ro, cfd, nil)
 	if err := checkIteratorOptions("NewIterator", ro, cfd); err != nil {
 		it.InitError(err, cfd.InternalComparator())
 		return it
@@ -301,8 +335,7 @@ func (d *DBImpl) NewIterators(ro *rocksdb.ReadOptions, cfs []rocksdb.ColumnFamil
 	its := make([]*Iterator, len(cfs))
 	for i, cf := range cfs {
 		cfd := d.cfd(cf)
-		its[i] = &Iterator{d: d, cfd: cfd, ro: *ro, sv: views[cfd.GetID()].Ref()}
-		d.openIterators.Add(1)
+		its[i] = d.newIterator(ro, cfd, views[cfd.GetID()].Ref())
 		its[i].init(seq)
 	}
 	for _, sv := range views {
@@ -328,7 +361,7 @@ func checkIteratorOptions(call string, ro *rocksdb.ReadOptions, cfd *db.ColumnFa
 
 func (it *Iterator) init(seq rocksdb.SequenceNumber) {
 	sv := it.sv
-	it.ro.IterateLowerBound, it.ro.IterateUpperBound = bytes.Clone(it.ro.IterateLowerBound), bytes.Clone(it.ro.IterateUpperBound)
+	it.keepSlices()
 	it.ro.TotalOrderSeek = it.ro.TotalOrderSeek || it.ro.Tailing && it.d.immutable.PrefixSeekOptInOnly
 	mo := sv.MutableCFOptions
 	it.ro.IOActivity = rocksdb.IOActivityDBIterator

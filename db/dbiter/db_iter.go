@@ -42,7 +42,8 @@ type ActiveMemtable interface {
 }
 
 // Config is what a DBIter is made of. The iterator and the resolver's
-// resources belong to whoever made them; DBIter closes the iterator.
+// resources belong to whoever made them; DBIter closes the iterator. Bounds and
+// timestamps of the options stay as they are while it lives.
 type Config struct {
 	ReadOptions         *rocksdb.ReadOptions
 	Comparator          *dbformat.InternalKeyComparator
@@ -152,10 +153,8 @@ func (d *DBIter) Init(c *Config) {
 	d.callback, d.merger, d.resolver, d.prefixEx = c.Callback, c.Merger, c.Resolver, c.PrefixExtractor
 	d.stats, d.clock, d.perf = c.Statistics, c.Clock, ro.PerfContext
 	d.sequence, d.maxSkip = c.Sequence, c.MaxSequentialSkip
-	d.lowerBound, d.hasLower = bytes.Clone(ro.IterateLowerBound), ro.IterateLowerBound != nil
-	d.upperBound, d.hasUpper = bytes.Clone(ro.IterateUpperBound), ro.IterateUpperBound != nil
-	d.ro.Timestamp = bytes.Clone(ro.Timestamp)
-	d.ro.IterStartTS = bytes.Clone(ro.IterStartTS)
+	d.lowerBound, d.hasLower = ro.IterateLowerBound, ro.IterateLowerBound != nil
+	d.upperBound, d.hasUpper = ro.IterateUpperBound, ro.IterateUpperBound != nil
 	d.versions = ro.IterStartTS != nil && d.tsSize > 0
 	d.prefixSameAsStart = c.PrefixExtractor != nil && ro.PrefixSameAsStart
 	d.pinThroughLife = ro.PinData
@@ -285,6 +284,22 @@ func (d *DBIter) Close() error {
 	d.flushStatistics()
 	d.valid = false
 	return d.iter.Close()
+}
+
+// maxKept bounds what a recycled iterator keeps of a buffer, in bytes.
+const maxKept = 16 * 1024
+
+// Recycle makes a closed iterator the zero one again, which keeps its memory.
+func (d *DBIter) Recycle() {
+	keep := func(b []byte) []byte {
+		if cap(b) > maxKept {
+			return nil
+		}
+		return b[:0]
+	}
+	d.savedKey.Clear()
+	*d = DBIter{savedKey: d.savedKey, mergeBuf: keep(d.mergeBuf), seekBuf: keep(d.seekBuf), savedTS: keep(d.savedTS),
+		prefix: keep(d.prefix), pinned: d.pinned}
 }
 
 func (d *DBIter) flushStatistics() {

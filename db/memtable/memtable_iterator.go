@@ -4,10 +4,12 @@ package memtable
 
 import (
 	"reflect"
+	"sync"
 
 	"github.com/rocksdb-go/rocksdb/db/dbformat"
 	"github.com/rocksdb-go/rocksdb/db/seqnotime"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
+	"github.com/rocksdb-go/rocksdb/internal/invariants"
 	"github.com/rocksdb-go/rocksdb/logging"
 	rep "github.com/rocksdb-go/rocksdb/memtable"
 	"github.com/rocksdb-go/rocksdb/monitoring"
@@ -41,13 +43,7 @@ var _ internaliter.InternalIterator = (*MemTableIterator)(nil)
 // with, and unless ro asks for total order, it need only show the prefix that
 // is sought. toTime may be nil.
 func (m *MemTable) NewIterator(ro *rocksdb.ReadOptions, prefixExtractor rocksdb.SliceTransform, toTime *seqnotime.SeqnoToTimeMapping) *MemTableIterator {
-	it := &MemTableIterator{}
-	m.InitIterator(it, ro, prefixExtractor, toTime)
-	return it
-}
-
-// InitIterator is NewIterator in memory of the caller's.
-func (m *MemTable) InitIterator(it *MemTableIterator, ro *rocksdb.ReadOptions, prefixExtractor rocksdb.SliceTransform, toTime *seqnotime.SeqnoToTimeMapping) {
+	it := memTableIterators.Get().(*MemTableIterator)
 	*it = MemTableIterator{mem: m, toTime: toTime, perf: ro.PerfContext}
 	it.checked = m.opts.ParanoidMemoryChecks || m.opts.ProtectionBytesPerKey > 0
 	prefix := sameTransform(m.prefixExtractor, prefixExtractor) &&
@@ -62,6 +58,20 @@ func (m *MemTable) InitIterator(it *MemTableIterator, ro *rocksdb.ReadOptions, p
 	default:
 		it.iter = m.table.NewIterator()
 	}
+	return it
+}
+
+// memTableIterators are closed iterators.
+var memTableIterators = sync.Pool{New: func() any { return new(MemTableIterator) }}
+
+// Close ends the iterator, which must not be used any more.
+func (i *MemTableIterator) Close() error {
+	err := i.err
+	*i = MemTableIterator{}
+	if !invariants.Enabled {
+		memTableIterators.Put(i)
+	}
+	return err
 }
 
 // sameTransform compares pointers by address and other types, which need not be
