@@ -22,7 +22,12 @@ import (
 // from databases of RocksDB 7.8.3 and 11.8.1.
 func unpackGolden(t *testing.T) string {
 	t.Helper()
-	f, err := os.Open("testdata/golden.tar.zst")
+	return unpackArchive(t, "testdata/golden.tar.zst")
+}
+
+func unpackArchive(t *testing.T, name string) string {
+	t.Helper()
+	f, err := os.Open(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,6 +112,25 @@ func checkScans(t *testing.T, when string, families []*rocksdb.ColumnFamily, wan
 	}
 }
 
+// goldenScans is what the engine's own scan printed, by family.
+func goldenScans(t *testing.T, kind string) map[string]string {
+	t.Helper()
+	want := map[string]string{}
+	scans, _ := filepath.Glob(filepath.Join(kind, "scan*.txt"))
+	for _, s := range scans {
+		data, err := os.ReadFile(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(s), "scan."), ".txt")
+		if name == "txt" {
+			name = rocksdb.DefaultColumnFamilyName
+		}
+		want[name] = string(data)
+	}
+	return want
+}
+
 // TestGolden reads databases of every kind read-only, read-write, and after a
 // compaction of everything and a new opening.
 func TestGolden(t *testing.T) {
@@ -118,19 +142,7 @@ func TestGolden(t *testing.T) {
 	for _, kind := range kinds {
 		t.Run(strings.TrimPrefix(kind, root+"/"), func(t *testing.T) {
 			t.Parallel()
-			want := map[string]string{}
-			scans, _ := filepath.Glob(filepath.Join(kind, "scan*.txt"))
-			for _, s := range scans {
-				data, err := os.ReadFile(s)
-				if err != nil {
-					t.Fatal(err)
-				}
-				name := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(s), "scan."), ".txt")
-				if name == "txt" {
-					name = rocksdb.DefaultColumnFamilyName
-				}
-				want[name] = string(data)
-			}
+			want := goldenScans(t, kind)
 			dir := filepath.Join(kind, "db")
 			cfg := rocksdb.DefaultConfigOptions()
 			cfg.IgnoreUnknownOptions = true

@@ -100,6 +100,23 @@ func DestroyDB(path string, o Options) error {
 	return dbimpl.DestroyDB(path, &o, nil)
 }
 
+// RepairDB makes the database at path, which is not open and cannot be opened,
+// openable again with as much of its data as its tables and WALs hold; what is
+// of no use goes to the directory "lost" in it. o serves all column families.
+// Values of deleted keys may come back.
+func RepairDB(path string, o Options) error {
+	return RepairDBColumnFamilies(path, o.DBOptions,
+		[]ColumnFamilyDescriptor{{Name: DefaultColumnFamilyName, Options: o.ColumnFamilyOptions}}, &o.ColumnFamilyOptions)
+}
+
+// RepairDBColumnFamilies is RepairDB with options for each family, the default
+// one among them. unknown serves families that are not named; nil loses their
+// data.
+func RepairDBColumnFamilies(path string, o DBOptions, families []ColumnFamilyDescriptor, unknown *ColumnFamilyOptions) error {
+	RegisterBuiltins()
+	return dbimpl.RepairDB(&o, path, families, unknown)
+}
+
 // Put stores value under key.
 func (c *ColumnFamily) Put(wo *WriteOptions, key, value []byte) error {
 	return c.impl.Put(wo, c.ColumnFamilyHandleImpl, key, value)

@@ -27,6 +27,7 @@ var mirrored = strings.Fields(`
 	db/version_builder_test.cc db/version_set_test.cc db/wal_edit_test.cc db/wal_manager_test.cc
 	db/file_indexer_test.cc db/memtable_list_test.cc db/flush_job_test.cc db/options_file_test.cc
 	db/comparator_db_test.cc db/db_basic_test.cc db/db_wal_test.cc db/column_family_test.cc
+	db/repair_test.cc
 `)
 
 var testFunc = regexp.MustCompile(`(?m)^func (Test(\w+?)_(\w+))\(t \*testing\.T\)`)

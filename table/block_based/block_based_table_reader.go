@@ -23,6 +23,7 @@ import (
 	"github.com/rocksdb-go/rocksdb/table/block_based/block"
 	"github.com/rocksdb-go/rocksdb/table/format"
 	"github.com/rocksdb-go/rocksdb/table/uniqueid"
+	"github.com/rocksdb-go/rocksdb/test_util/syncpoint"
 	"github.com/rocksdb-go/rocksdb/util"
 	"github.com/rocksdb-go/rocksdb/util/compression"
 )
@@ -428,6 +429,7 @@ func (t *BlockBasedTable) checkUniqueID(o *table.TableReaderOptions) error {
 		return rocksdb.Corruptionf("Mismatch in unique ID on table file %d. Expected: %s Actual: %s", o.CurFileNum,
 			uniqueid.InternalUniqueIdToHumanString(o.UniqueID), uniqueid.InternalUniqueIdToHumanString(got)).In(t.file.FileName())
 	}
+	syncpoint.ProcessArg("BlockBasedTable::Open::PassedVerifyUniqueId", &o.UniqueID)
 	return nil
 }
 
