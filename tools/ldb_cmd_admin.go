@@ -13,9 +13,11 @@ import (
 	"strings"
 
 	"github.com/rocksdb-go/rocksdb/db"
+	dbimpl "github.com/rocksdb-go/rocksdb/db/db_impl"
 	"github.com/rocksdb-go/rocksdb/db/dbformat"
 	"github.com/rocksdb-go/rocksdb/file/filename"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
+	"github.com/rocksdb-go/rocksdb/logging"
 )
 
 // manifestDumpLevels is how many levels a dump allows for.
@@ -256,6 +258,36 @@ func (c *LDBCommand) doApproxSize() {
 	size := c.db.Versions().ApproximateSize(&ro, sv.Current, internal(c.args.from), internal(c.args.to), 0, -1, -1,
 		rocksdb.CallerUserApproximateSize)
 	c.printf("%d\n", size)
+}
+
+// logToStderr sends the info log to the error stream: warnings or, with
+// --verbose, all of it.
+func (c *LDBCommand) logToStderr() {
+	level := rocksdb.WarnLevel
+	if c.isFlag("verbose") || c.boolOption("verbose", false) {
+		level = rocksdb.InfoLevel
+	}
+	c.options.InfoLog = logging.NewStreamLogger(c.tool.Stderr, level, c.env().GetThreadID)
+}
+
+// doRepair repairs a closed database. Differs: families have the options that
+// the OPTIONS file gives them, not the default one's.
+func (c *LDBCommand) doRepair() {
+	c.prepareOptions()
+	if c.state == execFailed {
+		return
+	}
+	families := c.columnFamilies
+	isDefault := func(d rocksdb.ColumnFamilyDescriptor) bool { return d.Name == rocksdb.DefaultColumnFamilyName }
+	if !slices.ContainsFunc(families, isDefault) {
+		families = append(slices.Clone(families), rocksdb.ColumnFamilyDescriptor{Name: rocksdb.DefaultColumnFamilyName, Options: c.options.ColumnFamilyOptions})
+	}
+	_ = c.out.Flush() // an error comes again at the last flush
+	if err := dbimpl.RepairDB(&c.options.DBOptions, c.dbPath, families, &c.options.ColumnFamilyOptions); err != nil {
+		c.failErr("", err)
+		return
+	}
+	c.printf("OK\n")
 }
 
 func (c *LDBCommand) doCheckConsistency() {

@@ -16,6 +16,7 @@ import (
 // commandArgs are the arguments of all commands; each uses a few.
 type commandArgs struct {
 	keys, values [][]byte
+	columns      rocksdb.WideColumns
 	from, to     []byte // nil where not given
 	maxKeys      int
 	name         string // of a family or a property

@@ -14,7 +14,9 @@ import (
 	"github.com/rocksdb-go/rocksdb/db/wal"
 	"github.com/rocksdb-go/rocksdb/db/writethread"
 	"github.com/rocksdb-go/rocksdb/file"
+	"github.com/rocksdb-go/rocksdb/file/filename"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
+	"github.com/rocksdb-go/rocksdb/logging"
 	"github.com/rocksdb-go/rocksdb/options"
 )
 
@@ -172,29 +174,44 @@ func (c *LDBCommand) doUnsafeRemove() {
 }
 
 func (c *LDBCommand) removeTable(number uint64) error {
-	families := c.columnFamilies
-	if len(families) == 0 {
-		families = []rocksdb.ColumnFamilyDescriptor{{Name: rocksdb.DefaultColumnFamilyName, Options: c.options.ColumnFamilyOptions}}
+	vs, err := c.offlineManifest()
+	if err != nil {
+		return err
 	}
-	vs := c.versionSet(c.dbPath, "", false)
 	defer vs.Destroy()
-	dbID, err := vs.Recover(families, false, &db.RecoverOptions{NoErrorIfFilesMissing: true})
-	if err != nil {
-		return err
-	}
-	vs.SetDBID(dbID)
 	level, f, cfd, err := vs.GetMetadataForFile(number)
-	if err != nil {
-		return err
-	}
-	none := rocksdb.DefaultIOOptions()
-	dir, err := c.fs().NewDirectory(c.dbPath, &none)
 	if err != nil {
 		return err
 	}
 	e := new(version.VersionEdit)
 	e.SetColumnFamily(cfd.GetID())
 	e.DeleteFile(level, f.FD.GetNumber())
+	return c.logAndApply(vs, cfd, e)
+}
+
+// offlineManifest recovers the versions of a closed database, whether its files
+// are there or not. The caller destroys the set.
+func (c *LDBCommand) offlineManifest() (*db.VersionSet, error) {
+	families := c.columnFamilies
+	if len(families) == 0 {
+		families = []rocksdb.ColumnFamilyDescriptor{{Name: rocksdb.DefaultColumnFamilyName, Options: c.options.ColumnFamilyOptions}}
+	}
+	vs := c.versionSet(c.dbPath, "", false)
+	dbID, err := vs.Recover(families, false, &db.RecoverOptions{NoErrorIfFilesMissing: true})
+	if err != nil {
+		vs.Destroy()
+		return nil, err
+	}
+	vs.SetDBID(dbID)
+	return vs, nil
+}
+
+func (c *LDBCommand) logAndApply(vs *db.VersionSet, cfd *db.ColumnFamilyData, e *version.VersionEdit) error {
+	none := rocksdb.DefaultIOOptions()
+	dir, err := c.fs().NewDirectory(c.dbPath, &none)
+	if err != nil {
+		return err
+	}
 	var mu sync.Mutex
 	mu.Lock()
 	err = vs.LogAndApply(&db.LogAndApplyRequest{CFD: cfd, Edits: []*version.VersionEdit{e}, Mutex: &mu, DBDirectory: dir})
@@ -203,6 +220,91 @@ func (c *LDBCommand) removeTable(number uint64) error {
 		err = e
 	}
 	return err
+}
+
+func (c *LDBCommand) initUpdateManifest() {
+	if !c.boolOption("update_temperatures", false) && c.state != execFailed {
+		c.fail("No action like --update_temperatures specified for update_manifest")
+	}
+}
+
+// doUpdateManifest writes the temperatures that the file system tells of the
+// files to the MANIFEST.
+func (c *LDBCommand) doUpdateManifest() {
+	c.prepareOptions()
+	if c.state == execFailed {
+		return
+	}
+	c.logToStderr()
+	unlock, ok := c.lockDB()
+	if !ok {
+		return
+	}
+	defer unlock()
+	_ = c.out.Flush() // an error comes again at the last flush
+	if err := c.updateManifestForFilesState(); err != nil {
+		logging.Error(c.options.InfoLog, "UpdateManifestForFilesState failed: %v", err)
+		c.failErr("failed to update manifest: ", err)
+		return
+	}
+	c.state, c.message = execSucceeded, "Manifest updates successful"
+}
+
+func (c *LDBCommand) updateManifestForFilesState() error {
+	vs, err := c.offlineManifest()
+	if err != nil {
+		return err
+	}
+	defer vs.Destroy()
+	files, families := 0, 0
+	for _, cfd := range vs.GetColumnFamilySet().All() {
+		if cfd.IsDropped() {
+			continue
+		}
+		e := new(version.VersionEdit)
+		e.SetColumnFamily(cfd.GetID())
+		storage := cfd.Current().StorageInfo()
+		for level := range storage.NumLevels() {
+			for _, f := range storage.LevelFiles(level) {
+				t, err := c.temperatureOf(cfd, f)
+				if err != nil {
+					return err
+				}
+				if t == rocksdb.TemperatureUnknown || t == f.Temperature {
+					continue
+				}
+				files++
+				moved := f.CloneForMove()
+				moved.Temperature = t
+				e.DeleteFile(level, f.FD.GetNumber())
+				e.AddFile(level, moved)
+			}
+		}
+		if e.NumEntries() == 0 {
+			continue
+		}
+		if err := c.logAndApply(vs, cfd, e); err != nil {
+			return err
+		}
+		families++
+	}
+	if families > 0 {
+		logging.Info(c.options.InfoLog, "UpdateManifestForFilesState: updated %d files in %d CFs", files, families)
+	} else {
+		logging.Info(c.options.InfoLog, "UpdateManifestForFilesState: no updates needed")
+	}
+	return nil
+}
+
+// temperatureOf is what the file system says of a table.
+func (c *LDBCommand) temperatureOf(cfd *db.ColumnFamilyData, f *version.FileMetaData) (rocksdb.Temperature, error) {
+	fo := rocksdb.DefaultFileOptions()
+	fo.Temperature = rocksdb.TemperatureUnknown // wherever it is
+	s, err := c.fs().NewSequentialFile(filename.TableFileName(cfd.IOptions().CFPaths, f.FD.GetNumber(), f.FD.GetPathId()), &fo)
+	if err != nil {
+		return rocksdb.TemperatureUnknown, err
+	}
+	return s.GetTemperature(), s.Close()
 }
 
 func (c *LDBCommand) initCompactionProgressDump() {

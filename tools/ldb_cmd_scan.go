@@ -78,7 +78,7 @@ func (c *LDBCommand) doScan() {
 		if noValue {
 			c.printKey(it.Key())
 		} else {
-			c.line(c.entryText(it.Key(), timestampOf(it, ucmp), it.Value(), nil, ucmp))
+			c.line(c.entryText(it.Key(), timestampOf(it, ucmp), it.Value(), it.Columns(), ucmp))
 		}
 		if writeTime {
 			c.printWriteTime(it)
@@ -235,7 +235,7 @@ func (c *LDBCommand) dumpDB() {
 			sizes.Add(uint64(len(it.Value())))
 		}
 		if !countOnly && !countPrefixes {
-			c.line(c.entryText(it.Key(), timestampOf(it, ucmp), it.Value(), nil, ucmp))
+			c.line(c.entryText(it.Key(), timestampOf(it, ucmp), it.Value(), it.Columns(), ucmp))
 		}
 	}
 	if err := it.Status(); err != nil {

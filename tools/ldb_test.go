@@ -199,7 +199,6 @@ func TestLDBTestCase_InvalidCmdLines(t *testing.T) {
 func TestLDB_NotSupported(t *testing.T) {
 	c := newLDBTestCase(t)
 	c.ok("put a b --create_if_missing", "OK")
-	c.fails("repair", "Failed: Not implemented: command: repair\n")
 	c.fails("backup --backup_dir=x", "Failed: Not implemented: command: backup\n")
 	c.fails("scan --ttl", "Failed: Not implemented: --ttl\n")
 	c.fails("put a b --use_txn", "Failed: Not implemented: --use_txn\n")
