@@ -8,6 +8,7 @@ import (
 	"github.com/rocksdb-go/rocksdb/cache"
 	"github.com/rocksdb-go/rocksdb/env"
 	"github.com/rocksdb-go/rocksdb/env/mockenv"
+	"github.com/rocksdb-go/rocksdb/file"
 	"github.com/rocksdb-go/rocksdb/memtable"
 	"github.com/rocksdb-go/rocksdb/monitoring"
 	"github.com/rocksdb-go/rocksdb/table"
@@ -86,6 +87,13 @@ func NewBloomFilterPolicy(bitsPerKey float64) FilterPolicy {
 	return blockbased.NewBloomFilterPolicy(bitsPerKey)
 }
 
+// NewRibbonFilterPolicy makes ribbon filters, smaller than Bloom filters of the
+// same false positive rate and slower to build; tables on levels before
+// bloomBeforeLevel get Bloom filters (0: flushes alone, -1: none).
+func NewRibbonFilterPolicy(bloomEquivalentBitsPerKey float64, bloomBeforeLevel int) FilterPolicy {
+	return blockbased.NewRibbonFilterPolicy(bloomEquivalentBitsPerKey, bloomBeforeLevel)
+}
+
 // NewStatistics makes an empty set of tickers and histograms.
 func NewStatistics() Statistics { return monitoring.CreateDBStatistics() }
 
@@ -98,6 +106,38 @@ func NewWriteBufferManager(size uint64, c Cache, allowStall bool) WriteBufferMan
 // NewGenericRateLimiter limits the rate of file writes (and reads, by mode).
 func NewGenericRateLimiter(bytesPerSec, refillPeriodUs int64, fairness int, mode RateLimiterMode, autoTuned bool) (RateLimiter, error) {
 	return ratelimiter.NewGenericRateLimiter(bytesPerSec, refillPeriodUs, fairness, mode, autoTuned, 0)
+}
+
+// SstFileManagerImpl is the built-in SstFileManager.
+type SstFileManagerImpl = file.SstFileManagerImpl
+
+// NewSstFileManager limits the space that tables take and the rate (bytes a
+// second, 0: no limit) at which deleted ones are given back; it may be shared by
+// databases. logger may be nil, and e, too: the default environment. Close it
+// after the databases that use it.
+func NewSstFileManager(e Env, logger Logger, rateBytesPerSec int64) *SstFileManagerImpl {
+	if e == nil {
+		e = env.Default()
+	}
+	return file.NewSstFileManager(e, nil, logger, rateBytesPerSec, maxTrashDBRatio, bytesMaxDeleteChunk)
+}
+
+// Upstream's defaults of NewSstFileManager.
+const (
+	maxTrashDBRatio     = 0.25
+	bytesMaxDeleteChunk = 64 << 20
+)
+
+// GetFileChecksumGenCrc32cFactory makes DBOptions.FileChecksumGenFactory keep a
+// CRC-32C of each table and blob file in the MANIFEST (see VerifyFileChecksums).
+func GetFileChecksumGenCrc32cFactory() FileChecksumGenFactory {
+	return util.GetFileChecksumGenCrc32cFactory()
+}
+
+// NewConcurrentTaskLimiter limits how many compactions of the families that
+// share it run at once; a negative limit is none.
+func NewConcurrentTaskLimiter(name string, limit int32) ConcurrentTaskLimiter {
+	return util.NewConcurrentTaskLimiter(name, limit)
 }
 
 // DefaultEnv is the process's environment: the system's files and clock.
@@ -122,6 +162,21 @@ func NewFixedPrefixTransform(n int) SliceTransform { return util.NewFixedPrefixT
 
 // NewCappedPrefixTransform takes up to n bytes as the prefix.
 func NewCappedPrefixTransform(n int) SliceTransform { return util.NewCappedPrefixTransform(n) }
+
+// NewNoopTransform takes the whole key as its prefix.
+func NewNoopTransform() SliceTransform { return util.NewNoopTransform() }
+
+// NewHashSkipListRepFactory makes a memtable of skip lists by prefix; the
+// defaults of upstream are 1000000, 4 and 4.
+func NewHashSkipListRepFactory(bucketCount, skiplistHeight, skiplistBranchingFactor int) MemTableRepFactory {
+	return memtable.NewHashSkipListRepFactory(bucketCount, skiplistHeight, skiplistBranchingFactor)
+}
+
+// NewHashLinkListRepFactory makes a memtable of sorted lists by prefix, for few
+// keys a prefix; upstream's default is 50000.
+func NewHashLinkListRepFactory(bucketCount int) MemTableRepFactory {
+	return memtable.NewHashLinkListRepFactory(bucketCount)
+}
 
 // NewSkipListFactory makes the default memtable.
 func NewSkipListFactory() MemTableRepFactory { return memtable.NewSkipListFactory(0) }

@@ -13,6 +13,9 @@ import (
 // WriteBatch collects updates that are applied together.
 type WriteBatch = writebatch.WriteBatch
 
+// WriteBatchHandlerBase refuses what its embedder does not handle.
+type WriteBatchHandlerBase = writebatch.HandlerBase
+
 // WriteBatchHandler is called for each record of a batch.
 type WriteBatchHandler = writebatch.Handler
 
