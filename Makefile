@@ -4,9 +4,9 @@
 GO ?= go
 export CGO_ENABLED = 0
 TAGS = invariants,syncpoint
-TOOLS = db_bench ldb sst_dump db_stress
+TOOLS = db_bench ldb sst_dump db_stress upstream
 
-.PHONY: all check bench test race engines lint vet staticcheck generate clean $(TOOLS)
+.PHONY: all check bench test race engines lint vet staticcheck xref porting generate clean $(TOOLS)
 
 all: $(TOOLS)
 
@@ -23,7 +23,7 @@ bench: db_bench
 	  --benchmarks=fillseq,fillrandom,overwrite,readrandom,readseq,seekrandom
 
 # Everything that CI runs.
-check: engines lint test race
+check: engines lint xref test race
 
 # Installs the C++ engines that tests compare with, where the machine can.
 engines:
@@ -47,6 +47,14 @@ vet:
 
 staticcheck:
 	$(GO) tool staticcheck -tags $(TAGS) ./...
+
+# The cross-reference with upstream: headers, test names, ledger, docs/porting.md.
+xref:
+	$(GO) run ./tools/upstream check
+
+# Writes the tables of docs/porting.md and the counts anew.
+porting:
+	$(GO) run ./tools/upstream status --update
 
 generate:
 	$(GO) generate ./...

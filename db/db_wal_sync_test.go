@@ -334,7 +334,7 @@ func TestDBWALTest_SyncWALNotWaitWrite(t *testing.T) {
 	x.wantGet(0, "foo2", "bar2")
 }
 
-func TestDBWALTest_SyncWALCoversWritesDuringSync(t *testing.T) {
+func TestSyncWALCoversWritesDuringSync(t *testing.T) {
 	x := newDBTest(t)
 	o := x.currentOptions()
 	o.MaxWriteBufferNumber = 4

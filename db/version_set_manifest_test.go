@@ -152,7 +152,7 @@ func goldenManifest(t *testing.T, dir string) []byte {
 	return nil
 }
 
-func TestGolden_DumpManifest(t *testing.T) {
+func TestGoldenDumpManifest(t *testing.T) {
 	for _, f := range goldenManifests(t) {
 		t.Run(filepath.ToSlash(filepath.Dir(f)), func(t *testing.T) {
 			want, err := os.ReadFile(f)

@@ -238,7 +238,7 @@ func TestBestEffortsRecoverIncompleteVersionTest_MissingL0SuffixAndTheirBlobFile
 }
 
 // A blob file that lost its end is as good as missing.
-func TestBestEffortsRecover_DamagedBlobFile(t *testing.T) {
+func TestBestEffortsRecoverDamagedBlobFile(t *testing.T) {
 	v := newVersionSetTest(t)
 	b := v.createBlobFile(103, "a", "blob1")
 	path := filename.BlobFileName(v.dir, 103)

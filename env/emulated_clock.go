@@ -1,4 +1,4 @@
-// Port of env/emulated_clock.{h,cc}.
+// Port of env/emulated_clock.h.
 
 package env
 

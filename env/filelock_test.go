@@ -75,7 +75,7 @@ func TestLockTest_LockBySameThread(t *testing.T) {
 }
 
 // Upstream has no such case: under another name the lock would be lost.
-func TestLockTest_OtherName(t *testing.T) {
+func TestLockFileOtherName(t *testing.T) {
 	fs := env.DefaultFileSystem()
 	dir := t.TempDir()
 	name, link := filepath.Join(dir, "LOCK"), filepath.Join(dir, "LINK")

@@ -1,4 +1,4 @@
-// Port of memory/{memory_allocator,memory_allocator_impl}.{h,cc} and
+// Port of memory/memory_allocator.cc, memory/memory_allocator_impl.h and
 // utilities/memory_allocators.h. Differs: no jemalloc, no memkind; both need C.
 
 package memory

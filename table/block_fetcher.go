@@ -1,5 +1,5 @@
-// Port of table/block_fetcher{,_sync_and_async}.{h,cc}, ReadFooterFromFile and
-// DecompressBlockData of table/format.cc, and VerifyBlockChecksum of
+// Port of table/block_fetcher.{h,cc}, table/block_fetcher_sync_and_async.h,
+// ReadFooterFromFile and DecompressBlockData of table/format.cc, and VerifyBlockChecksum of
 // table/block_based/reader_common.cc. Differs: no persistent cache and no
 // asynchronous reads yet; a block that lies outside its file is a corruption
 // before anything is read.

@@ -1,4 +1,4 @@
-// Port of table/{meta_blocks,table_properties_internal}.{h,cc}. Differs: the
+// Port of table/meta_blocks.{h,cc} and table/table_properties_internal.h. Differs: the
 // properties' numbers and strings are tables of rows, from which the block is
 // both written and read.
 

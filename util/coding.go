@@ -1,4 +1,4 @@
-// Port of util/{coding,coding_lean}.{h,cc}. Differs: encoders append to a
+// Port of util/coding.{h,cc} and util/coding_lean.h. Differs: encoders append to a
 // slice, decoders return what is left of their input and whether they succeeded.
 
 package util

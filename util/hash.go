@@ -1,4 +1,4 @@
-// Port of util/{hash,hash128}.{h,cc}.
+// Port of util/hash.{h,cc} and util/hash128.h.
 
 package util
 

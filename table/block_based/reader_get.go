@@ -1,5 +1,6 @@
-// Port of table/block_based/block_based_table_reader{,_sync_and_async}.{h,cc}:
-// point lookups; batches are in reader_multiget.go.
+// Port of table/block_based/block_based_table_reader.{h,cc} and
+// block_based_table_reader_sync_and_async.h: point lookups; batches are in
+// reader_multiget.go.
 
 package blockbased
 

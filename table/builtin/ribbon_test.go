@@ -1,5 +1,5 @@
-// Port of the parts of util/bloom_test.cc and db_stress_test_base.cc that set the
-// Ribbon filter's level through options.
+// Port of the parts of util/bloom_test.cc and of
+// db_stress_tool/db_stress_test_base.cc that set the Ribbon filter's level through options.
 
 package builtin
 

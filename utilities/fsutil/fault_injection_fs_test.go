@@ -218,7 +218,7 @@ func readAll(t *testing.T, fs rocksdb.FileSystem, name string) string {
 	return string(data)
 }
 
-func TestFaultInjection_UnsyncedData(t *testing.T) {
+func TestFaultInjectionTestFS_UnsyncedData(t *testing.T) {
 	base := env.DefaultFileSystem()
 	fs := NewFaultInjectionTestFS(base)
 	fs.SetInjectUnsyncedDataLoss(true)
@@ -262,7 +262,7 @@ func TestFaultInjection_UnsyncedData(t *testing.T) {
 	eq(t, size, 11)
 }
 
-func TestFaultInjection_SyncByName(t *testing.T) {
+func TestFaultInjectionTestFS_SyncByName(t *testing.T) {
 	base := env.DefaultFileSystem()
 	fs := NewFaultInjectionTestFS(base)
 	fs.SetInjectUnsyncedDataLoss(true)
@@ -275,7 +275,7 @@ func TestFaultInjection_SyncByName(t *testing.T) {
 	eq(t, readAll(t, fs, name), "data")
 }
 
-func TestFaultInjection_DropRandom(t *testing.T) {
+func TestFaultInjectionTestFS_DropRandom(t *testing.T) {
 	fs := NewFaultInjectionTestFS(env.DefaultFileSystem())
 	fs.SetInjectUnsyncedDataLoss(true)
 	name := filepath.Join(t.TempDir(), "f")
@@ -290,7 +290,7 @@ func TestFaultInjection_DropRandom(t *testing.T) {
 	ok(t, w.Close(nil))
 }
 
-func TestFaultInjection_Inactive(t *testing.T) {
+func TestFaultInjectionTestFS_Inactive(t *testing.T) {
 	base := env.DefaultFileSystem()
 	fs := NewFaultInjectionTestFS(base)
 	dir := t.TempDir()
@@ -312,7 +312,7 @@ func TestFaultInjection_Inactive(t *testing.T) {
 	eq(t, readAll(t, fs, dir+"/f"), "")
 }
 
-func TestFaultInjection_DirectorySync(t *testing.T) {
+func TestFaultInjectionTestFS_DirectorySync(t *testing.T) {
 	base := env.DefaultFileSystem()
 	fs := NewFaultInjectionTestFS(base)
 	dir := t.TempDir()
@@ -335,7 +335,7 @@ func TestFaultInjection_DirectorySync(t *testing.T) {
 	ok(t, d.Close(nil))
 }
 
-func TestFaultInjection_Contracts(t *testing.T) {
+func TestFaultInjectionTestFS_Contracts(t *testing.T) {
 	fs := NewFaultInjectionTestFS(env.DefaultFileSystem())
 	name := filepath.Join(t.TempDir(), "f")
 	opts := rocksdb.DefaultFileOptions()
@@ -356,7 +356,7 @@ func TestFaultInjection_Contracts(t *testing.T) {
 	ok(t, w.Close(nil))
 }
 
-func TestFaultInjection_InjectByOp(t *testing.T) {
+func TestFaultInjectionTestFS_InjectByOp(t *testing.T) {
 	fs := NewFaultInjectionTestFS(env.DefaultFileSystem())
 	name := filepath.Join(t.TempDir(), "000001.log")
 	fs.SetErrorInjector(func(op, file string) error {
@@ -380,7 +380,7 @@ func TestFaultInjection_InjectByOp(t *testing.T) {
 	eq(t, readAll(t, fs, name), "x")
 }
 
-func TestFaultInjection_ChecksumHandoff(t *testing.T) {
+func TestFaultInjectionTestFS_ChecksumHandoff(t *testing.T) {
 	fs := NewFaultInjectionTestFS(env.DefaultFileSystem())
 	w, err := fs.NewWritableFile(filepath.Join(t.TempDir(), "f"), nil)
 	ok(t, err)
