@@ -157,6 +157,7 @@ type (
 	IODispatcher                           = contract.IODispatcher
 	IODispatcherOptions                    = contract.IODispatcherOptions
 	IOErrorInfo                            = contract.IOErrorInfo
+	IOErrorScope                           = contract.IOErrorScope
 	IOHandle                               = contract.IOHandle
 	IOOptions                              = contract.IOOptions
 	IOPriority                             = contract.IOPriority
@@ -923,6 +924,9 @@ const (
 	IOActivityUnknown                                            = contract.IOActivityUnknown
 	IOActivityVerifyDBChecksum                                   = contract.IOActivityVerifyDBChecksum
 	IOActivityVerifyFileChecksums                                = contract.IOActivityVerifyFileChecksums
+	IOErrorScopeFile                                             = contract.IOErrorScopeFile
+	IOErrorScopeFileSystem                                       = contract.IOErrorScopeFileSystem
+	IOErrorScopeRange                                            = contract.IOErrorScopeRange
 	IOHigh                                                       = contract.IOHigh
 	IOLow                                                        = contract.IOLow
 	IOMid                                                        = contract.IOMid

@@ -216,6 +216,17 @@ func (c *ColumnFamily) Close() error {
 	return c.impl.DestroyColumnFamilyHandle(c.ColumnFamilyHandleImpl)
 }
 
+// FlushColumnFamilies writes the families' memtables to tables: with
+// DBOptions.AtomicFlush or FlushOptions.ForceAtomicFlush as one, so that a crash
+// leaves all of it or nothing; else one family after the other.
+func (x *DB) FlushColumnFamilies(o *FlushOptions, families []*ColumnFamily) error {
+	handles := make([]ColumnFamilyHandle, len(families))
+	for i, c := range families {
+		handles[i] = c.ColumnFamilyHandleImpl
+	}
+	return x.impl.FlushFamilies(o, handles)
+}
+
 // Write applies a batch atomically.
 func (x *DB) Write(wo *WriteOptions, batch *WriteBatch) error { return x.impl.Write(wo, batch) }
 

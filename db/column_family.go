@@ -243,6 +243,16 @@ func (c *ColumnFamilyData) InternalStats() *InternalStats { return c.internalSta
 // Imm gives the immutable memtables.
 func (c *ColumnFamilyData) Imm() *MemTableList { return c.imm }
 
+// GetUnflushedMemTableCountForWriteStallCheck counts the memtables that wait,
+// and the active one unless it is empty.
+func (c *ColumnFamilyData) GetUnflushedMemTableCountForWriteStallCheck() int {
+	n := c.imm.NumNotFlushed()
+	if !c.mem.IsEmpty() {
+		n++
+	}
+	return n
+}
+
 // Mem gives the active memtable.
 func (c *ColumnFamilyData) Mem() *memtable.MemTable { return c.mem }
 

@@ -547,6 +547,51 @@ func TestDBMultiGetTestWithParam_MultiGetDuplicatesNonEmptyLevel(t *testing.T) {
 	x.must(x.db.ReleaseSnapshot(s))
 }
 
+// A MultiGet of the persisted tier beside an atomic flush sees all families
+// before or after it.
+func TestDBBasicTest_MultiGetWithSnapshotsAndPersistedTier(t *testing.T) {
+	x := newDBTest(t)
+	o := x.currentOptions()
+	o.AtomicFlush = true
+	x.destroyAndReopen(o)
+	x.createAndReopenWithCF([]string{"cf1", "cf2"}, o)
+	put := func(version int) {
+		for i := range x.cfs {
+			x.mustPut(i, "key1", fmt.Sprintf("value%d_cf%d", version, i))
+		}
+	}
+	put(1)
+	x.must(x.db.FlushColumnFamilies(nil, x.cfs))
+	for i := range x.cfs {
+		if n := x.numTableFilesAtLevel(0, i); n != 1 {
+			t.Fatalf("family %d: %d tables", i, n)
+		}
+	}
+	put(2)
+	flushed := make(chan error)
+	go func() { flushed <- x.db.FlushColumnFamilies(nil, x.cfs) }()
+	snapshot := x.db.GetSnapshot()
+	ro := rocksdb.DefaultReadOptions()
+	ro.Snapshot, ro.ReadTier = snapshot, rocksdb.PersistedTier
+	keys := [][]byte{[]byte("key1"), []byte("key1"), []byte("key1")}
+	values, errs := make([]rocksdb.PinnableSlice, 3), make([]error, 3)
+	x.db.MultiGetCF(&ro, x.cfs, keys, values, errs)
+	version := ""
+	for i := range values {
+		x.must(errs[i])
+		got := string(values[i].Data())
+		if version == "" {
+			version = got[:len("value1")]
+		}
+		if want := fmt.Sprintf("%s_cf%d", version, i); got != want {
+			t.Errorf("family %d: %s, not %s", i, got, want)
+		}
+		values[i].Release()
+	}
+	x.must(<-flushed)
+	x.must(x.db.ReleaseSnapshot(snapshot))
+}
+
 func TestDBBasicTest_MultiGetStats(t *testing.T) {
 	x := newDBTest(t)
 	o := rocksdb.DefaultOptions()

@@ -4,6 +4,7 @@
 package db_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -480,12 +481,16 @@ func TestDBBasicTest_DisableTrackWal(t *testing.T) {
 	}
 }
 
-// TestDBBasicTestTrackWal_DoNotTrackObsoleteWal leaves atomic_flush out, which
-// is not built.
 func TestDBBasicTestTrackWal_DoNotTrackObsoleteWal(t *testing.T) {
+	for _, atomic := range []bool{false, true} {
+		t.Run(fmt.Sprint(atomic), func(t *testing.T) { testDoNotTrackObsoleteWal(t, atomic) })
+	}
+}
+
+func testDoNotTrackObsoleteWal(t *testing.T, atomic bool) {
 	x := newDBTest(t)
 	o := x.currentOptions()
-	o.TrackAndVerifyWALsInManifest = true
+	o.TrackAndVerifyWALsInManifest, o.AtomicFlush = true, atomic
 	x.destroyAndReopen(o)
 	x.createAndReopenWithCF([]string{"cf"}, o)
 	x.must(x.db.DisableFileDeletions())
@@ -497,8 +502,7 @@ func TestDBBasicTestTrackWal_DoNotTrackObsoleteWal(t *testing.T) {
 		x.must(err)
 		logs = append(logs, l.LogNumber)
 		x.mustPut(i%2, key(i), "v"+key(i))
-		x.flush(0)
-		x.flush(1)
+		x.must(x.db.FlushColumnFamilies(nil, x.cfs))
 	}
 	files, err := x.db.GetSortedWalFiles()
 	x.must(err)

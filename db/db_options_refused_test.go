@@ -23,15 +23,12 @@ func wantRefused(t *testing.T, option string, err error) {
 
 func TestDBOptionsRefused_Open(t *testing.T) {
 	for option, set := range map[string]func(o *rocksdb.Options){
-		"two_write_queues":              func(o *rocksdb.Options) { o.TwoWriteQueues = true },
-		"unordered_write":               func(o *rocksdb.Options) { o.UnorderedWrite = true },
-		"atomic_flush":                  func(o *rocksdb.Options) { o.AtomicFlush = true },
-		"persist_stats_to_disk":         func(o *rocksdb.Options) { o.PersistStatsToDisk = true },
-		"open_files_async":              func(o *rocksdb.Options) { o.OpenFilesAsync = true },
-		"enable_thread_tracking":        func(o *rocksdb.Options) { o.EnableThreadTracking = true },
-		"read_io_executor_threads":      func(o *rocksdb.Options) { o.ReadIOExecutorThreads = 2 },
-		"max_bgerror_resume_count":      func(o *rocksdb.Options) { o.MaxBGErrorResumeCount = 3 },
-		"bgerror_resume_retry_interval": func(o *rocksdb.Options) { o.BGErrorResumeRetryInterval = 5 },
+		"two_write_queues":         func(o *rocksdb.Options) { o.TwoWriteQueues = true },
+		"unordered_write":          func(o *rocksdb.Options) { o.UnorderedWrite = true },
+		"persist_stats_to_disk":    func(o *rocksdb.Options) { o.PersistStatsToDisk = true },
+		"open_files_async":         func(o *rocksdb.Options) { o.OpenFilesAsync = true },
+		"enable_thread_tracking":   func(o *rocksdb.Options) { o.EnableThreadTracking = true },
+		"read_io_executor_threads": func(o *rocksdb.Options) { o.ReadIOExecutorThreads = 2 },
 	} {
 		o := rocksdb.DefaultOptions()
 		o.CreateIfMissing = true
@@ -142,13 +139,6 @@ func TestDBOptionsRefused_Calls(t *testing.T) {
 	wo := rocksdb.DefaultWriteOptions()
 	wo.ProtectionBytesPerKey = 8
 	wantRefused(t, "protection_bytes_per_key", d.Put(&wo, key, key))
-
-	fo := rocksdb.DefaultFlushOptions()
-	fo.ForceAtomicFlush = true
-	wantRefused(t, "force_atomic_flush", d.Flush(&fo))
-	fo = rocksdb.DefaultFlushOptions()
-	fo.ListenerWait = true
-	wantRefused(t, "listener_wait", d.Flush(&fo))
 
 	co := rocksdb.DefaultCompactRangeOptions()
 	co.FullHistoryTSLow = []byte("12345678")

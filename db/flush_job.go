@@ -14,6 +14,7 @@ import (
 	"github.com/rocksdb-go/rocksdb/db/seqnotime"
 	"github.com/rocksdb-go/rocksdb/db/tablecache"
 	"github.com/rocksdb-go/rocksdb/db/version"
+	"github.com/rocksdb-go/rocksdb/file/filename"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
 	"github.com/rocksdb-go/rocksdb/logging"
 	"github.com/rocksdb-go/rocksdb/monitoring"
@@ -51,8 +52,9 @@ type FlushJobConfig struct {
 	// SeqnoToTimeMapping (optional) says when sequence numbers were written.
 	SeqnoToTimeMapping *seqnotime.SeqnoToTimeMapping
 	MemtablesToFree    *[]*memtable.MemTable
-	// BGError tells the error that stopped background work, if any.
-	BGError func() error
+	// ErrorHandler (optional) tells of an error that came up while the table was
+	// written; unless the flush is a recovery's, it is not committed then.
+	ErrorHandler *ErrorHandler
 }
 
 // FlushJob writes a family's oldest immutable memtables to one L0 table. The
@@ -69,6 +71,9 @@ type FlushJob struct {
 	// kept; history below it is gone with the flush.
 	cutoffUDT        []byte
 	fullHistoryTSLow []byte
+
+	committed []*rocksdb.FlushJobInfo
+	skipped   bool
 }
 
 // NewFlushJob makes a job; the DB mutex is held, as in all methods here.
@@ -173,9 +178,9 @@ func (j *FlushJob) Run() (*version.FileMetaData, error) {
 		err = j.raiseFullHistoryTsLow()
 	}
 	syncpoint.ProcessArg("FlushJob::Run:PostBuildTable", &err)
-	if err == nil && c.WriteManifest && c.BGError != nil &&
+	if h := c.ErrorHandler; err == nil && c.WriteManifest && h != nil && h.IsBGWorkStopped() &&
 		c.FlushReason != rocksdb.FlushReasonErrorRecovery && c.FlushReason != rocksdb.FlushReasonErrorRecoveryRetryFlush {
-		err = c.BGError()
+		err, j.skipped = h.GetBGError(), true
 	}
 	switch {
 	case err != nil:
@@ -183,7 +188,7 @@ func (j *FlushJob) Run() (*version.FileMetaData, error) {
 	case c.WriteManifest:
 		syncpoint.Process("FlushJob::InstallResults")
 		commit := &FlushCommit{CFD: c.CFD, VersionSet: c.VersionSet, Mutex: c.Mutex, DBDirectory: c.DBDirectory,
-			LogBuffer: c.LogBuffer, Free: c.MemtablesToFree}
+			LogBuffer: c.LogBuffer, Free: c.MemtablesToFree, Committed: &j.committed}
 		var number uint64
 		if j.meta.FD.GetFileSize() > 0 {
 			number = j.meta.FD.GetNumber()
@@ -191,8 +196,7 @@ func (j *FlushJob) Run() (*version.FileMetaData, error) {
 		err = c.CFD.imm.TryInstallMemtableFlushResults(commit, j.mems, number)
 	}
 	if err != nil && j.meta.FD.GetFileSize() > 0 && !j.mems[0].FlushCompleted {
-		// Its reader is in the cache, and no version will let go of it.
-		tablecache.ReleaseObsolete(c.CFD.TableCache().Cache(), &j.meta, c.MutableCFOptions.UncacheAggressiveness)
+		j.ReleaseTable()
 	}
 	j.logFinished()
 	syncpoint.Process("FlushJob::End")
@@ -203,6 +207,29 @@ func (j *FlushJob) Run() (*version.FileMetaData, error) {
 		return nil, nil
 	}
 	return &j.meta, nil
+}
+
+// ReleaseTable takes the table's reader out of the cache, when no version will
+// name the table and so let go of it.
+func (j *FlushJob) ReleaseTable() {
+	tablecache.ReleaseObsolete(j.c.CFD.TableCache().Cache(), &j.meta, j.c.MutableCFOptions.UncacheAggressiveness)
+}
+
+// CommittedJobs describes the flushes that Run has committed, this one's or
+// others' whose turn it was.
+func (j *FlushJob) CommittedJobs() []*rocksdb.FlushJobInfo { return j.committed }
+
+// SkippedByBGError tells that Run failed on an error that was in force already.
+func (j *FlushJob) SkippedByBGError() bool { return j.skipped }
+
+// jobInfo is what listeners are told once the flush is committed.
+func (j *FlushJob) jobInfo() *rocksdb.FlushJobInfo {
+	c := j.c
+	info := &rocksdb.FlushJobInfo{CFID: c.CFD.id, CFName: c.CFD.name, JobID: c.JobID, FlushReason: c.FlushReason,
+		FileNumber: j.meta.FD.GetNumber(), FilePath: filename.TableFileName(c.CFD.ioptions.CFPaths, j.meta.FD.GetNumber(), 0),
+		SmallestSeqno: j.meta.FD.SmallestSeqno, LargestSeqno: j.meta.FD.LargestSeqno, TableProperties: j.props,
+		BlobCompressionType: c.MutableCFOptions.BlobCompressionType}
+	return info
 }
 
 func (j *FlushJob) logFinished() {
@@ -238,6 +265,7 @@ func (j *FlushJob) writeLevel0Table() error {
 		syncpoint.Process("DBImpl::FlushJob:SSTFileCreated")
 		j.edit.AddFile(0, &j.meta)
 	}
+	j.mems[0].SetFlushJobInfo(j.jobInfo())
 	j.stats.Micros = c.DBOptions.Clock.NowMicros() - start
 	if size := j.meta.FD.GetFileSize(); size > 0 {
 		j.stats.BytesWritten = size
@@ -285,6 +313,14 @@ func (j *FlushJob) buildTable() error {
 	}
 	monitoring.RecordInHistogram(c.Statistics, rocksdb.HistFlushMemtableMemoryBytes, memory)
 	monitoring.RecordInHistogram(c.Statistics, rocksdb.HistFlushMemtableTotalDataSize, dataSize)
+	switch c.FlushReason {
+	case rocksdb.FlushReasonWriteBufferFull:
+		monitoring.RecordTick(c.Statistics, rocksdb.TickerFlushReasonWriteBufferFull, 1)
+		monitoring.RecordInHistogram(c.Statistics, rocksdb.HistFlushWriteBufferFullMemtableMemoryBytes, memory)
+	case rocksdb.FlushReasonWriteBufferManager:
+		monitoring.RecordTick(c.Statistics, rocksdb.TickerFlushReasonWriteBufferManager, 1)
+		monitoring.RecordInHistogram(c.Statistics, rocksdb.HistFlushWriteBufferManagerMemtableMemoryBytes, memory)
+	}
 	c.EventLogger.Log().Add("job", c.JobID).Add("event", "flush_started").Add("num_memtables", len(j.mems)).
 		Add("total_num_input_entries", entries).Add("num_deletes", deletes).Add("total_data_size", dataSize).
 		Add("memory_usage", memory).Add("num_range_deletes", rangeDeletes).
@@ -311,7 +347,11 @@ func (j *FlushJob) buildTable() error {
 		Properties: &j.props, Stats: &j.stats, ReadOptions: &ro, FullHistoryTSLow: j.fullHistoryTSLow,
 		SeqnoToTimeMapping: c.SeqnoToTimeMapping,
 	}
-	if err := BuildTable(args); err != nil {
+	var payload, garbage uint64
+	args.MemtablePayloadBytes, args.MemtableGarbageBytes = &payload, &garbage
+	err = BuildTable(args)
+	syncpoint.ProcessArg("FlushJob::WriteLevel0Table:s", &err)
+	if err != nil {
 		return err
 	}
 	if j.stats.NumInputRecords != entries {
@@ -321,6 +361,9 @@ func (j *FlushJob) buildTable() error {
 			return rocksdb.Corruptionf("Expected %d entries in memtables, but read %d", entries, j.stats.NumInputRecords)
 		}
 	}
+	syncpoint.Process("DBImpl::FlushJob:Flush")
+	monitoring.RecordTick(c.Statistics, rocksdb.MemtablePayloadBytesAtFlush, payload)
+	monitoring.RecordTick(c.Statistics, rocksdb.MemtableGarbageBytesAtFlush, garbage)
 	return nil
 }
 

@@ -205,6 +205,9 @@ type MemTableList struct {
 	commitInProgress bool
 	flushRequested   bool
 	usage            int64
+	// pendingNotifications counts the flushes that are committed while listeners
+	// are being told.
+	pendingNotifications int
 
 	// May be read without the mutex.
 	cachedUsageExcludingLast atomic.Uint64
@@ -249,6 +252,13 @@ func (l *MemTableList) FlushRequested() {
 		l.FlushNeeded.Store(true)
 	}
 }
+
+// AddPendingFlushNotifications changes the count of committed flushes that
+// listeners are being told of.
+func (l *MemTableList) AddPendingFlushNotifications(n int) { l.pendingNotifications += n }
+
+// NumPendingFlushNotifications is that count.
+func (l *MemTableList) NumPendingFlushNotifications() int { return l.pendingNotifications }
 
 // HasFlushRequested tells whether FlushRequested is in force.
 func (l *MemTableList) HasFlushRequested() bool { return l.flushRequested }
@@ -435,6 +445,7 @@ func (l *MemTableList) resetFlush(m *memtable.MemTable) {
 // RollbackMemtableFlush makes picked memtables wait again; with succeeding the
 // completed ones behind them too, since they cannot be committed before.
 func (l *MemTableList) RollbackMemtableFlush(mems []*memtable.MemTable, succeeding bool) {
+	syncpoint.Process("RollbackMemtableFlush")
 	if len(mems) == 0 {
 		return
 	}
@@ -461,6 +472,8 @@ type FlushCommit struct {
 	DBDirectory rocksdb.FSDirectory
 	LogBuffer   *logging.LogBuffer
 	Free        *[]*memtable.MemTable
+	// Committed (optional) takes what listeners are to be told.
+	Committed *[]*rocksdb.FlushJobInfo
 }
 
 // TryInstallMemtableFlushResults marks mems, whose data is in the table
@@ -520,6 +533,9 @@ func (l *MemTableList) removeOrRestore(err error, x *FlushCommit, n int) {
 		for i := range n {
 			m := l.current.list[len(l.current.list)-1]
 			logging.ToBuffer(x.LogBuffer, "[%s] Level-0 commit flush result of table #%d: memtable #%d done", x.CFD.name, m.FileNumber, i+1)
+			if info := m.ReleaseFlushJobInfo(); info != nil && x.Committed != nil {
+				*x.Committed = append(*x.Committed, info)
+			}
 			l.current.remove(m, x.Free)
 		}
 		l.updateCached()

@@ -15,7 +15,7 @@ import (
 
 // flushForLiveFiles flushes all families; what cannot be written to has nothing
 // to flush.
-func (d *DBImpl) flushForLiveFiles() error {
+func (d *DBImpl) flushForLiveFiles(atomic bool) error {
 	if d.readOnly {
 		return nil
 	}
@@ -28,6 +28,7 @@ func (d *DBImpl) flushForLiveFiles() error {
 		return nil
 	}
 	o := rocksdb.DefaultFlushOptions()
+	o.ForceAtomicFlush = atomic
 	err := d.flushAllColumnFamilies(&o, rocksdb.FlushReasonGetLiveFiles)
 	if err != nil {
 		logging.Error(d.infoLog, "Cannot Flush data %v\n", err)
@@ -41,7 +42,7 @@ func (d *DBImpl) flushForLiveFiles() error {
 // Unless file deletions are disabled, files may be gone again on return.
 func (d *DBImpl) GetLiveFiles(flushMemtable bool) (files []string, manifestFileSize uint64, err error) {
 	if flushMemtable {
-		if err := d.flushForLiveFiles(); err != nil {
+		if err := d.flushForLiveFiles(false); err != nil {
 			return nil, 0, err
 		}
 	}
@@ -116,15 +117,12 @@ func (d *DBImpl) GetLiveFilesStorageInfo(o *rocksdb.LiveFilesStorageInfoOptions)
 	if o == nil {
 		o = &rocksdb.LiveFilesStorageInfoOptions{}
 	}
-	if o.AtomicFlush {
-		return nil, rocksdb.NotSupported("LiveFilesStorageInfoOptions.atomic_flush is not built yet")
-	}
 	flush, err := d.needsFlushForLiveFiles(o)
 	if err != nil {
 		return nil, err
 	}
 	if flush {
-		if err := d.flushForLiveFiles(); err != nil {
+		if err := d.flushForLiveFiles(o.AtomicFlush); err != nil {
 			return nil, err
 		}
 	}

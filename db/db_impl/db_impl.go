@@ -59,6 +59,7 @@ type DBImpl struct {
 	stats              rocksdb.Statistics
 	infoLog            rocksdb.Logger
 	ownsInfoLog        bool
+	ownsSstFileManager bool
 	eventLogger        *logging.EventLogger
 	fileOptions        rocksdb.FileOptions
 	compactionFileOpts rocksdb.FileOptions
@@ -129,7 +130,9 @@ type DBImpl struct {
 
 	mu     sync.Mutex
 	bgCond *sync.Cond // on mu: a background job ended, an error was set, …
-	st     stateLocked
+	// atomicFlushInstallCond, on mu, wakes atomic flushes that wait for older ones.
+	atomicFlushInstallCond *sync.Cond
+	st                     stateLocked
 }
 
 // stateLocked is what mu protects.
@@ -147,6 +150,7 @@ type stateLocked struct {
 	pendingPurgeJobs   int
 	deleteObsoleteLast uint64 // µs of the last full scan
 	opened             bool
+	shutdownInitiated  bool // by Close
 	closed             bool
 
 	flushQueue          []*flushRequest
@@ -444,6 +448,7 @@ func (d *DBImpl) CancelAllBackgroundWork(wait bool) {
 		d.mu.Lock()
 	}
 	d.shuttingDown.Store(true)
+	d.atomicFlushInstallCond.Broadcast()
 	d.bgCond.Broadcast()
 	if wait {
 		d.waitForBackgroundWorkLocked()
@@ -463,6 +468,13 @@ func (d *DBImpl) closeImpl() error {
 			result = err
 		}
 	}
+	d.mu.Lock()
+	d.st.shutdownInitiated = true
+	d.errorHandler.CancelErrorRecoveryForShutDown()
+	for !d.errorHandler.ReadyForShutdown() {
+		d.bgCond.Wait()
+	}
+	d.mu.Unlock()
 	d.CancelAllBackgroundWork(false)
 	d.stopPeriodicTasks()
 	d.mu.Lock()
@@ -485,8 +497,8 @@ func (d *DBImpl) closeImpl() error {
 	d.flushScheduler.Clear(&free)
 	d.trimScheduler.Clear(&free)
 	for _, r := range d.st.flushQueue {
-		for cfd := range r.families {
-			cfd.UnrefLocked(&free)
+		for _, f := range r.families {
+			f.cfd.UnrefLocked(&free)
 		}
 	}
 	d.st.flushQueue = nil
@@ -531,6 +543,9 @@ func (d *DBImpl) closeImpl() error {
 
 	if m := d.sstFileManager(); m != nil && d.st.opened {
 		d.trackDataFiles(m, false)
+	}
+	if m := d.sstFileManager(); m != nil && d.ownsSstFileManager {
+		m.Close()
 	}
 	d.mu.Lock()
 	if d.versions != nil {
@@ -631,44 +646,5 @@ func (d *DBImpl) closeLog(w *wal.Writer) error {
 	if e := w.Close(&rocksdb.IOOptions{}); err == nil {
 		err = e
 	}
-	return err
-}
-
-// Resume tries to go on after a background error.
-func (d *DBImpl) Resume() error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.errorHandler.GetBGError() == nil {
-		return nil
-	}
-	if d.errorHandler.IsRecoveryInProgress() {
-		return rocksdb.Busy("Recovery in progress")
-	}
-	if s := rocksdb.AsStatus(d.errorHandler.GetBGError()); s.Severity >= rocksdb.SeverityFatalError {
-		return s
-	}
-	d.errorHandler.BeginRecovery()
-	err := d.resumeLocked()
-	d.errorHandler.EndRecovery(err)
-	if err == nil {
-		for _, cfd := range d.families.All() {
-			d.enqueuePendingCompactionLocked(cfd)
-		}
-		d.maybeScheduleLocked()
-	}
-	d.bgCond.Broadcast()
-	return err
-}
-
-// resumeLocked flushes everything: then nothing depends on what may not have
-// reached the WAL or the MANIFEST.
-func (d *DBImpl) resumeLocked() error {
-	if d.shuttingDown.Load() {
-		return rocksdb.ShutdownInProgress()
-	}
-	d.errorHandler.ClearBGError()
-	d.mu.Unlock()
-	err := d.flushAllColumnFamilies(&rocksdb.FlushOptions{Wait: true, AllowWriteStall: true}, rocksdb.FlushReasonErrorRecovery)
-	d.mu.Lock()
 	return err
 }

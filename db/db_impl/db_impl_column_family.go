@@ -112,7 +112,7 @@ func (d *DBImpl) addColumnFamily(o *rocksdb.ColumnFamilyOptions, name string, ct
 func (d *DBImpl) logAndApplyUnbatchedLocked(r *db.LogAndApplyRequest) error {
 	r.Mutex, r.DBDirectory = &d.mu, d.dirs.DBDir()
 	w := d.enterUnbatchedLocked()
-	defer d.writeThread.ExitUnbatched(w)
+	defer d.exitUnbatchedLocked(w)
 	return d.versions.LogAndApply(r)
 }
 

@@ -260,9 +260,14 @@ func (d *DBImpl) runCompactionLocked(c *compaction.Compaction, m *manualCompacti
 	}
 	if err != nil && !isShutdownOrDropped(err) && rocksdb.CodeOf(err) != rocksdb.CodeIncomplete {
 		logging.Warn(d.infoLog, "Compaction error: %v", err)
-		d.errorHandler.SetBGError(err, rocksdb.BackgroundErrorReasonCompaction)
+		why := rocksdb.BackgroundErrorReasonCompaction
+		if d.versions.IOStatus() != nil {
+			why = rocksdb.BackgroundErrorReasonManifestWrite
+		}
+		d.errorHandler.SetBGError(err, why)
 		if m == nil && !cfd.IsDropped() {
-			// Try again once the cause is gone.
+			// Try again once the cause is gone; the inputs count again.
+			cfd.Current().StorageInfo().ComputeCompactionScore(cfd.IOptions(), cfd.GetLatestMutableCFOptions(), string(cfd.GetFullHistoryTsLow()))
 			d.enqueuePendingCompactionLocked(cfd)
 		}
 	}

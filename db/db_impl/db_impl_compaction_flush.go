@@ -3,9 +3,10 @@
 package dbimpl
 
 import (
+	"strings"
+
 	"github.com/rocksdb-go/rocksdb/db"
 	"github.com/rocksdb-go/rocksdb/db/memtable"
-	"github.com/rocksdb-go/rocksdb/db/version"
 	"github.com/rocksdb-go/rocksdb/db/wal"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
 	"github.com/rocksdb-go/rocksdb/logging"
@@ -15,10 +16,28 @@ import (
 
 type memtableT = memtable.MemTable
 
-// flushRequest asks for the flush of families' memtables up to an ID each.
+// flushRequest asks for the flush of families' memtables up to an ID each: of
+// one family, or of several that are committed as one.
 type flushRequest struct {
 	reason   rocksdb.FlushReason
-	families map[*db.ColumnFamilyData]uint64
+	atomic   bool
+	families []familyFlush
+}
+
+// familyFlush is one family's part of a request.
+type familyFlush struct {
+	cfd   *db.ColumnFamilyData
+	maxID uint64
+}
+
+// isRecoveryFlush tells whether a flush is part of going on after an error.
+func isRecoveryFlush(reason rocksdb.FlushReason) bool {
+	return reason == rocksdb.FlushReasonErrorRecovery || reason == rocksdb.FlushReasonErrorRecoveryRetryFlush
+}
+
+// flushOfOne is a request for all memtables of a family that wait.
+func flushOfOne(cfd *db.ColumnFamilyData, reason rocksdb.FlushReason) *flushRequest {
+	return &flushRequest{reason: reason, families: []familyFlush{{cfd, cfd.Imm().GetLatestMemTableID(false)}}}
 }
 
 // backgroundJobLimits is how many jobs of a kind may be scheduled.
@@ -61,7 +80,15 @@ func (d *DBImpl) enqueueFlushLocked(r *flushRequest) {
 	if d.shuttingDown.Load() || len(r.families) == 0 {
 		return
 	}
-	for cfd := range r.families {
+	if r.atomic {
+		// It may stand in the queue beside other requests for the same families:
+		// memtables that are being flushed are not picked again.
+		for _, f := range r.families {
+			f.cfd.Ref()
+		}
+		d.recordAtomicFlushRequest(r.reason)
+	} else {
+		cfd := r.families[0].cfd
 		if cfd.QueuedForFlush() || !cfd.Imm().IsFlushPending() {
 			return
 		}
@@ -89,7 +116,7 @@ func (d *DBImpl) maybeScheduleLocked() {
 		return
 	}
 	if d.errorHandler.IsBGWorkStopped() && !d.errorHandler.IsRecoveryInProgress() {
-		return
+		return // the flushes of a recovery are let through
 	}
 	limits := d.backgroundJobLimits()
 	flushPool := rocksdb.HighPriority
@@ -100,6 +127,7 @@ func (d *DBImpl) maybeScheduleLocked() {
 	for st.unscheduledFlushes > 0 && *running < limits.flushes {
 		st.bgFlushScheduled++
 		st.unscheduledFlushes--
+		syncpoint.ProcessArg("DBImpl::MaybeScheduleFlushOrCompaction:AfterSchedule:0", &st.unscheduledFlushes)
 		d.env.Schedule(func() {
 			syncpoint.Process("DBImpl::BGWorkFlush")
 			d.backgroundCallFlush()
@@ -120,8 +148,8 @@ func (d *DBImpl) maybeScheduleLocked() {
 func (d *DBImpl) popFlushLocked() *flushRequest {
 	r := d.st.flushQueue[0]
 	d.st.flushQueue = d.st.flushQueue[1:]
-	for cfd := range r.families {
-		cfd.SetQueuedForFlush(false)
+	if !r.atomic {
+		r.families[0].cfd.SetQueuedForFlush(false)
 	}
 	return r
 }
@@ -136,8 +164,8 @@ func (d *DBImpl) backgroundCallFlush() {
 	d.mu.Lock()
 	d.st.numRunningFlushes++
 	pending := d.captureOutputsLocked()
-	err := d.backgroundFlushLocked(job, log)
-	if err != nil && !isShutdownOrDropped(err) {
+	reason, err := d.backgroundFlushLocked(job, log)
+	if err != nil && !isShutdownOrDropped(err) && reason != rocksdb.FlushReasonErrorRecovery {
 		n := d.families.GetDefault().InternalStats().BumpAndGetBackgroundErrorCount()
 		d.bgCond.Broadcast() // a waiting writer sees the error
 		d.mu.Unlock()
@@ -146,6 +174,7 @@ func (d *DBImpl) backgroundCallFlush() {
 		d.backoff()
 		d.mu.Lock()
 	}
+	syncpoint.Process("DBImpl::BackgroundCallFlush:FlushFinish:0")
 	d.releaseOutputsLocked(pending)
 	d.findObsoleteFilesLocked(job, err != nil && !isShutdownOrDropped(err), false)
 	d.mu.Unlock()
@@ -159,6 +188,7 @@ func (d *DBImpl) backgroundCallFlush() {
 	d.st.numRunningFlushes--
 	d.st.bgFlushScheduled--
 	d.maybeScheduleLocked()
+	d.atomicFlushInstallCond.Broadcast()
 	d.bgCond.Broadcast()
 	d.mu.Unlock()
 }
@@ -175,34 +205,69 @@ func isShutdownOrDropped(err error) bool {
 	return c == rocksdb.CodeShutdownInProgress || c == rocksdb.CodeColumnFamilyDropped
 }
 
-func (d *DBImpl) backgroundFlushLocked(job *jobContext, log *logging.LogBuffer) error {
-	if d.errorHandler.IsBGWorkStopped() && !d.errorHandler.IsRecoveryInProgress() {
-		return d.errorHandler.GetBGError()
+// backgroundFlushLocked works on the first request of the queue that has
+// something to do, and gives its reason.
+func (d *DBImpl) backgroundFlushLocked(job *jobContext, log *logging.LogBuffer) (rocksdb.FlushReason, error) {
+	if d.errorHandler.IsBGWorkStopped() {
+		if !d.errorHandler.IsRecoveryInProgress() {
+			return rocksdb.FlushReasonOthers, d.errorHandler.GetBGError()
+		}
+	} else if d.shuttingDown.Load() {
+		return rocksdb.FlushReasonOthers, rocksdb.ShutdownInProgress()
 	}
-	if d.shuttingDown.Load() {
-		return rocksdb.ShutdownInProgress()
-	}
-	var result error
 	for len(d.st.flushQueue) > 0 {
 		r := d.popFlushLocked()
-		worked := false
-		for cfd := range r.families {
-			if cfd.IsDropped() || !cfd.Imm().IsFlushPending() {
-				cfd.UnrefLocked(&job.memtablesToFree)
-				continue
-			}
-			worked = true
-			logging.Debug(d.infoLog, "Calling FlushMemTableToOutputFile with column family [%s], flush slots available %d", cfd.GetName(), d.backgroundJobLimits().flushes)
-			if err := d.flushMemTableToOutputFileLocked(cfd, r.reason, job, log); err != nil && result == nil {
-				result = err
-			}
-			cfd.UnrefLocked(&job.memtablesToFree)
+		if d.errorHandler.GetBGError() != nil && d.errorHandler.IsBGWorkStopped() && !isRecoveryFlush(r.reason) {
+			// The request is dropped: when the error is gone, all are made anew.
+			err := d.errorHandler.GetBGError()
+			logging.ToBuffer(log, "[JOB %d] Abort flush due to background error %v", job.id, err)
+			d.unrefRequestLocked(r, job)
+			return r.reason, err
 		}
-		if worked {
-			break
+		due := &flushRequest{reason: r.reason, atomic: r.atomic}
+		for _, f := range r.families {
+			if !f.cfd.IsDropped() && f.cfd.Imm().IsFlushPending() {
+				due.families = append(due.families, f)
+				logging.ToBuffer(log, "Calling FlushMemTableToOutputFile with column family [%s], flush slots available %d, flush slots scheduled %d",
+					f.cfd.GetName(), d.backgroundJobLimits().flushes, d.st.bgFlushScheduled)
+			}
 		}
+		if len(due.families) == 0 {
+			d.unrefRequestLocked(r, job)
+			continue
+		}
+		var err error
+		if r.atomic {
+			err = d.atomicFlushMemTablesToOutputFilesLocked(due, job, log)
+		} else {
+			err = d.flushMemTableToOutputFileLocked(due.families[0].cfd, r.reason, job, log)
+		}
+		syncpoint.Process("DBImpl::BackgroundFlush:BeforeFlush")
+		d.unrefRequestLocked(r, job)
+		return r.reason, err
 	}
-	return result
+	return rocksdb.FlushReasonOthers, nil
+}
+
+func (d *DBImpl) unrefRequestLocked(r *flushRequest, job *jobContext) {
+	for _, f := range r.families {
+		f.cfd.UnrefLocked(&job.memtablesToFree)
+	}
+}
+
+// newFlushJobLocked makes the job of one family; its memtables are picked later.
+func (d *DBImpl) newFlushJobLocked(f familyFlush, reason rocksdb.FlushReason, snapshots []rocksdb.SequenceNumber, job *jobContext, log *logging.LogBuffer, alone bool) *db.FlushJob {
+	cfd := f.cfd
+	mo := cfd.GetLatestMutableCFOptions()
+	return db.NewFlushJob(&db.FlushJobConfig{
+		DBName: d.dbName, CFD: cfd, DBOptions: d.immutable, MutableCFOptions: mo, MaxMemtableID: f.maxID,
+		FileOptions: d.compactionFileOpts, VersionSet: d.versions, Mutex: &d.mu, ShuttingDown: &d.shuttingDown,
+		Snapshots: snapshots, JobID: job.id, FlushReason: reason, LogBuffer: log, DBDirectory: d.dirs.DBDir(),
+		OutputDirectory: d.dirs.DataDir(cfd, 0), OutputCompression: db.GetCompressionFlush(cfd.IOptions(), mo),
+		Statistics: d.stats, EventLogger: d.eventLogger, SyncOutput: alone, WriteManifest: alone,
+		DBID: d.dbID, SessionID: d.sessionID, HostID: d.hostID,
+		MemtablesToFree: &job.memtablesToFree, ErrorHandler: d.errorHandler,
+	})
 }
 
 // flushMemTableToOutputFileLocked flushes one family: all memtables that wait
@@ -211,50 +276,70 @@ func (d *DBImpl) flushMemTableToOutputFileLocked(cfd *db.ColumnFamilyData, reaso
 	// With several families, a WAL that the flushed memtable no longer needs may
 	// hold other families' data that is not synced: sync before, so that a crash
 	// cannot leave families at different points.
-	needSync := !d.readOnly && d.families.NumberOfColumnFamilies() > 1
-	maxID := ^uint64(0)
+	needSync := !d.readOnly && (d.families.NumberOfColumnFamilies() > 1 || d.immutable.Allow2PC)
+	f := familyFlush{cfd, ^uint64(0)}
 	if needSync {
 		// The mutex is released: what comes meanwhile is in logs not synced here.
-		maxID = cfd.Imm().GetLatestMemTableID(false)
+		f.maxID = cfd.Imm().GetLatestMemTableID(false)
 		if err := d.syncClosedLogsLocked(); err != nil {
 			cfd.Imm().FlushRequested()
-			d.errorHandler.SetBGError(err, rocksdb.BackgroundErrorReasonFlush)
+			if !isShutdownOrDropped(err) {
+				d.errorHandler.SetBGError(err, rocksdb.BackgroundErrorReasonFlush)
+			}
 			return err
 		}
+	} else {
+		syncpoint.Process("DBImpl::SyncClosedWals:Skip")
 	}
-	mo := cfd.GetLatestMutableCFOptions()
+	syncpoint.Process("DBImpl::FlushMemTableToOutputFile:BeforePickMemtables")
+	if err := d.flushStoppedLocked(reason, job, log); err != nil {
+		return err
+	}
 	snapshots, _ := d.st.snapshots.GetAll(dbMaxSequence)
-	fj := db.NewFlushJob(&db.FlushJobConfig{
-		DBName: d.dbName, CFD: cfd, DBOptions: d.immutable, MutableCFOptions: mo, MaxMemtableID: maxID,
-		FileOptions: d.compactionFileOpts, VersionSet: d.versions, Mutex: &d.mu, ShuttingDown: &d.shuttingDown,
-		Snapshots: snapshots, JobID: job.id, FlushReason: reason, LogBuffer: log, DBDirectory: d.dirs.DBDir(),
-		OutputDirectory: d.dirs.DataDir(cfd, 0), OutputCompression: db.GetCompressionFlush(cfd.IOptions(), mo),
-		Statistics: d.stats, EventLogger: d.eventLogger, SyncOutput: true, WriteManifest: true,
-		DBID: d.dbID, SessionID: d.sessionID, HostID: d.hostID,
-		MemtablesToFree: &job.memtablesToFree,
-		BGError: func() error {
-			if d.errorHandler.IsBGWorkStopped() {
-				return d.errorHandler.GetBGError()
-			}
-			return nil
-		},
-	})
+	fj := d.newFlushJobLocked(f, reason, snapshots, job, log, true)
 	fj.PickMemTable()
-	d.notifyFlush(cfd, nil, fj, job, reason, true)
+	syncpoint.ProcessArg("DBImpl::FlushMemTableToOutputFile:AfterPickMemtables", fj)
+	d.notifyOnFlushBeginLocked(cfd, job.id, reason)
 	meta, err := fj.Run()
 	if err == nil {
-		d.installSuperVersionAndScheduleLocked(cfd, &job.sv)
-		vs := cfd.Current().StorageInfo()
-		logging.ToBuffer(log, "[%s] Level summary: %s\n", cfd.GetName(), vs.LevelSummary())
-		d.notifyFlush(cfd, meta, fj, job, reason, false)
-		d.flushedToSstFileManagerLocked(cfd, meta)
-	} else if !isShutdownOrDropped(err) {
-		why := rocksdb.BackgroundErrorReasonFlush
-		if d.totalLogSize.Load() == 0 {
-			why = rocksdb.BackgroundErrorReasonFlushNoWAL
+		// Whoever waits for listeners must not see the memtables gone before
+		// they are told.
+		notifies := len(d.immutable.Listeners) > 0 && len(fj.CommittedJobs()) > 0
+		if notifies {
+			cfd.Imm().AddPendingFlushNotifications(1)
 		}
-		d.errorHandler.SetBGError(err, why)
+		d.installSuperVersionAndScheduleLocked(cfd, &job.sv)
+		logging.ToBuffer(log, "[%s] Level summary: %s\n", cfd.GetName(), cfd.Current().StorageInfo().LevelSummary())
+		d.notifyOnFlushCompletedLocked(cfd, fj.CommittedJobs())
+		if notifies {
+			cfd.Imm().AddPendingFlushNotifications(-1)
+		}
+		d.flushedToSstFileManagerLocked(cfd, meta)
+	} else if !isShutdownOrDropped(err) && !fj.SkippedByBGError() {
+		d.setFlushErrorLocked(err)
 	}
+	syncpoint.Process("DBImpl::FlushMemTableToOutputFile:Finish")
+	return err
+}
+
+// setFlushErrorLocked records the error of a flush whose logs are synced, so
+// that nothing is lost yet.
+func (d *DBImpl) setFlushErrorLocked(err error) {
+	why := rocksdb.BackgroundErrorReasonFlushNoWAL
+	if d.versions.IOStatus() != nil {
+		why = rocksdb.BackgroundErrorReasonManifestWriteNoWAL
+	}
+	d.errorHandler.SetBGError(err, why)
+}
+
+// flushStoppedLocked is the error in force that keeps a flush from picking
+// memtables: the recovery's flush has to find them.
+func (d *DBImpl) flushStoppedLocked(reason rocksdb.FlushReason, job *jobContext, log *logging.LogBuffer) error {
+	if !d.errorHandler.IsBGWorkStopped() || isRecoveryFlush(reason) {
+		return nil
+	}
+	err := d.errorHandler.GetBGError()
+	logging.ToBuffer(log, "[JOB %d] Skip flush due to background error %v", job.id, err)
 	return err
 }
 
@@ -262,7 +347,13 @@ func (d *DBImpl) flushMemTableToOutputFileLocked(cfd *db.ColumnFamilyData, reaso
 // is released meanwhile.
 func (d *DBImpl) syncClosedLogsLocked() error {
 	d.mu.Unlock()
+	syncpoint.Process("DBImpl::SyncClosedWals:Start")
 	err := d.syncWALs(false)
+	if err != nil {
+		syncpoint.Process("DBImpl::SyncClosedWals:Failed")
+	} else {
+		syncpoint.Process("DBImpl::SyncClosedWals:end")
+	}
 	d.mu.Lock()
 	syncpoint.Process("DBImpl::FlushMemTableToOutputFile:CommitWal:1")
 	return err
@@ -352,31 +443,57 @@ func (d *DBImpl) syncWriters(list []*wal.Writer, current uint64) error {
 	return nil
 }
 
-// notifyFlush tells listeners that a flush begins or has completed.
-func (d *DBImpl) notifyFlush(cfd *db.ColumnFamilyData, meta *version.FileMetaData, fj *db.FlushJob, job *jobContext, reason rocksdb.FlushReason, begin bool) {
+// stallHints say what the family's number of level 0 files does to writers.
+func stallHints(cfd *db.ColumnFamilyData) (slowdown, stop bool) {
+	mo := cfd.GetLatestMutableCFOptions()
+	n := cfd.Current().StorageInfo().NumLevelFiles(0)
+	return n >= mo.Level0SlowdownWritesTrigger, n >= mo.Level0StopWritesTrigger
+}
+
+// notifyOnFlushBeginLocked tells listeners; the mutex is released meanwhile.
+func (d *DBImpl) notifyOnFlushBeginLocked(cfd *db.ColumnFamilyData, jobID int, reason rocksdb.FlushReason) {
 	if len(d.immutable.Listeners) == 0 || d.shuttingDown.Load() {
 		return
 	}
-	mo := cfd.GetLatestMutableCFOptions()
-	numL0 := cfd.Current().StorageInfo().NumLevelFiles(0)
-	info := &rocksdb.FlushJobInfo{CFID: cfd.GetID(), CFName: cfd.GetName(), JobID: job.id,
-		TriggeredWritesSlowdown: numL0 >= mo.Level0SlowdownWritesTrigger, TriggeredWritesStop: numL0 >= mo.Level0StopWritesTrigger,
-		FlushReason: reason}
-	if meta != nil {
-		info.FileNumber = meta.FD.GetNumber()
-		info.FilePath = d.tableFileName(cfd, meta)
-		info.SmallestSeqno, info.LargestSeqno = meta.FD.SmallestSeqno, meta.FD.LargestSeqno
-		info.TableProperties = *fj.TableProperties()
-	}
+	info := &rocksdb.FlushJobInfo{CFID: cfd.GetID(), CFName: cfd.GetName(), JobID: jobID, FlushReason: reason}
+	info.TriggeredWritesSlowdown, info.TriggeredWritesStop = stallHints(cfd)
 	d.mu.Unlock()
 	for _, l := range d.immutable.Listeners {
-		if begin {
-			l.OnFlushBegin(d, info)
-		} else {
-			l.OnFlushCompleted(d, info)
-		}
+		l.OnFlushBegin(d, info)
 	}
 	d.mu.Lock()
+}
+
+// notifyOnFlushCompletedLocked tells listeners of the flushes that a job has
+// committed, its own or others'; the mutex is released meanwhile.
+func (d *DBImpl) notifyOnFlushCompletedLocked(cfd *db.ColumnFamilyData, infos []*rocksdb.FlushJobInfo) {
+	if len(d.immutable.Listeners) == 0 || d.shuttingDown.Load() || len(infos) == 0 {
+		return
+	}
+	slowdown, stop := stallHints(cfd)
+	d.mu.Unlock()
+	for _, info := range infos {
+		info.TriggeredWritesSlowdown, info.TriggeredWritesStop = slowdown, stop
+		for _, l := range d.immutable.Listeners {
+			l.OnFlushCompleted(d, info)
+		}
+		syncpoint.Process("DBImpl::NotifyOnFlushCompleted::PostAllOnFlushCompleted")
+	}
+	d.mu.Lock()
+}
+
+// notifyOnManualFlushScheduled tells listeners that a caller asked for a flush.
+func (d *DBImpl) notifyOnManualFlushScheduled(cfds []*db.ColumnFamilyData, reason rocksdb.FlushReason) {
+	if len(d.immutable.Listeners) == 0 || d.shuttingDown.Load() {
+		return
+	}
+	var infos []rocksdb.ManualFlushInfo
+	for _, cfd := range cfds {
+		infos = append(infos, rocksdb.ManualFlushInfo{CFID: cfd.GetID(), CFName: cfd.GetName(), FlushReason: reason})
+	}
+	for _, l := range d.immutable.Listeners {
+		l.OnManualFlushScheduled(d, infos)
+	}
 }
 
 // Flush writes the family's memtables to tables.
@@ -388,21 +505,77 @@ func (d *DBImpl) Flush(o *rocksdb.FlushOptions, cf rocksdb.ColumnFamilyHandle) e
 		def := rocksdb.DefaultFlushOptions()
 		o = &def
 	}
-	switch {
-	case o.ForceAtomicFlush:
-		return rocksdb.NotSupported("FlushOptions.force_atomic_flush is not built yet")
-	case o.ListenerWait:
-		return rocksdb.NotSupported("FlushOptions.listener_wait is not built yet")
-	}
 	cfd := d.cfd(cf)
 	logging.Info(d.infoLog, "[%s] Manual flush start.", cfd.GetName())
-	err := d.flushMemTable(cfd, o, rocksdb.FlushReasonManualFlush)
+	var err error
+	if d.flushesAtomically(o) {
+		err = d.atomicFlushMemTables([]*db.ColumnFamilyData{cfd}, o, rocksdb.FlushReasonManualFlush)
+	} else {
+		err = d.flushMemTable(cfd, o, rocksdb.FlushReasonManualFlush)
+	}
 	logging.Info(d.infoLog, "[%s] Manual flush finished, status: %s\n", cfd.GetName(), statusText(err))
 	return err
 }
 
+// FlushFamilies is Flush of several families: as one with atomic flush, else
+// one after the other up to the first error.
+func (d *DBImpl) FlushFamilies(o *rocksdb.FlushOptions, cfs []rocksdb.ColumnFamilyHandle) error {
+	if d.readOnly {
+		return d.readOnlyError()
+	}
+	if o == nil {
+		def := rocksdb.DefaultFlushOptions()
+		o = &def
+	}
+	if !d.flushesAtomically(o) {
+		for _, cf := range cfs {
+			if err := d.Flush(o, cf); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	var cfds []*db.ColumnFamilyData
+	var names []string
+	for _, cf := range cfs {
+		cfds = append(cfds, d.cfd(cf))
+		names = append(names, d.cfd(cf).GetName())
+	}
+	logging.Info(d.infoLog, "Manual atomic flush start.\n=====Column families:=====\n%s\n=====End of column families list=====", strings.Join(names, "\n"))
+	err := d.atomicFlushMemTables(cfds, o, rocksdb.FlushReasonManualFlush)
+	logging.Info(d.infoLog, "Manual atomic flush finished, status: %s\n=====Column families:=====\n%s\n=====End of column families list=====",
+		statusText(err), strings.Join(names, "\n"))
+	return err
+}
+
 func (d *DBImpl) flushAllColumnFamilies(o *rocksdb.FlushOptions, reason rocksdb.FlushReason) error {
+	if d.flushesAtomically(o) {
+		syncpoint.Process("DBImpl::FlushAllColumnFamilies:BeforeAtomicFlushMemTables")
+		err := d.atomicFlushMemTables(nil, o, reason)
+		if rocksdb.CodeOf(err) == rocksdb.CodeColumnFamilyDropped {
+			err = nil
+		}
+		return err
+	}
 	d.mu.Lock()
+	cfds := d.refFamiliesLocked()
+	d.mu.Unlock()
+	defer d.releaseFamilies(cfds)
+	for _, cfd := range cfds {
+		syncpoint.Process("DBImpl::FlushAllColumnFamilies:BeforeFlushMemTable")
+		err := d.flushMemTable(cfd, o, reason)
+		syncpoint.Process("DBImpl::FlushAllColumnFamilies:1")
+		syncpoint.Process("DBImpl::FlushAllColumnFamilies:2")
+		if err != nil && rocksdb.CodeOf(err) != rocksdb.CodeColumnFamilyDropped {
+			return err
+		}
+	}
+	return nil
+}
+
+// refFamiliesLocked gives all families that are not dropped, each with a
+// reference; see releaseFamilies.
+func (d *DBImpl) refFamiliesLocked() []*db.ColumnFamilyData {
 	var cfds []*db.ColumnFamilyData
 	for _, cfd := range d.families.All() {
 		if !cfd.IsDropped() {
@@ -410,38 +583,36 @@ func (d *DBImpl) flushAllColumnFamilies(o *rocksdb.FlushOptions, reason rocksdb.
 			cfds = append(cfds, cfd)
 		}
 	}
-	d.mu.Unlock()
-	var result error
+	return cfds
+}
+
+// releaseFamilies takes the references off; mu is not held.
+func (d *DBImpl) releaseFamilies(cfds []*db.ColumnFamilyData) {
 	for _, cfd := range cfds {
-		if result == nil {
-			d.mu.Lock()
-			dirty := !cfd.IsDropped() && (cfd.Imm().NumNotFlushed() != 0 || !cfd.Mem().IsEmpty())
-			d.mu.Unlock()
-			if dirty {
-				if err := d.flushMemTable(cfd, o, reason); err != nil && !isShutdownOrDropped(err) {
-					result = err
-				}
-			}
-		}
 		d.ReleaseColumnFamily(cfd)
 	}
-	return result
 }
+
+var errWritesStopped = rocksdb.TryAgain("Writes have been stopped, thus unable to perform manual flush. Please try again later after writes are resumed")
 
 // flushMemTable switches the memtable, queues its flush and waits for it.
 func (d *DBImpl) flushMemTable(cfd *db.ColumnFamilyData, o *rocksdb.FlushOptions, reason rocksdb.FlushReason) error {
+	if d.immutable.AtomicFlush {
+		return d.atomicFlushMemTables([]*db.ColumnFamilyData{cfd}, o, reason)
+	}
 	if !o.Wait && d.writeCtl.IsStopped() {
-		return rocksdb.TryAgain("Writes have been stopped, thus unable to perform manual flush. Please try again later after writes are resumed")
+		return errWritesStopped
 	}
 	if !o.AllowWriteStall {
 		needed, err := d.waitUntilFlushWouldNotStallWrites(cfd)
+		syncpoint.Process("DBImpl::FlushMemTable:StallWaitDone")
 		if err != nil || !needed {
 			return err
 		}
 	}
 	d.mu.Lock()
 	w := d.enterUnbatchedLocked()
-	return d.flushUnbatchedLocked(cfd, o, reason, func() { d.writeThread.ExitUnbatched(w) })
+	return d.flushUnbatchedLocked(cfd, o, reason, func() { d.exitUnbatchedLocked(w) })
 }
 
 // flushUnbatchedLocked is flushMemTable once no write is under way. exit lets
@@ -449,8 +620,9 @@ func (d *DBImpl) flushMemTable(cfd *db.ColumnFamilyData, o *rocksdb.FlushOptions
 // mutex.
 func (d *DBImpl) flushUnbatchedLocked(cfd *db.ColumnFamilyData, o *rocksdb.FlushOptions, reason rocksdb.FlushReason, exit func()) error {
 	var ctx writeContext
+	d.syncLastSequenceForRecoveryLocked(reason)
 	var err error
-	if !cfd.Mem().IsEmpty() {
+	if !cfd.Mem().IsEmpty() || isRecoveryFlush(reason) {
 		err = d.switchMemtableLocked(cfd, &ctx)
 	}
 	var maxID uint64
@@ -459,42 +631,69 @@ func (d *DBImpl) flushUnbatchedLocked(cfd *db.ColumnFamilyData, o *rocksdb.Flush
 		maxID = cfd.Imm().GetLatestMemTableID(false)
 		pendingFlush = true
 		cfd.Imm().FlushRequested()
-		d.enqueueFlushLocked(&flushRequest{reason: reason, families: map[*db.ColumnFamilyData]uint64{cfd: maxID}})
+		cfd.Ref() // while it is waited for
+		d.enqueueFlushLocked(flushOfOne(cfd, reason))
 		d.maybeScheduleLocked()
 	}
 	if exit != nil {
 		exit()
 	}
-	if err == nil && o.Wait && pendingFlush {
-		err = d.waitForFlushLocked(cfd, maxID, reason)
-	}
 	d.mu.Unlock()
 	ctx.clean()
+	d.notifyOnManualFlushScheduled([]*db.ColumnFamilyData{cfd}, reason)
+	syncpoint.Process("DBImpl::FlushMemTable:AfterScheduleFlush")
+	syncpoint.Process("DBImpl::FlushMemTable:BeforeWaitForBgFlush")
+	if pendingFlush {
+		if err == nil && o.Wait {
+			d.mu.Lock()
+			err = d.waitForFlushLocked([]familyFlush{{cfd, maxID}}, reason, o.ListenerWait)
+			d.mu.Unlock()
+		}
+		d.ReleaseColumnFamily(cfd)
+	}
+	syncpoint.Process("DBImpl::FlushMemTable:FlushMemTableFinished")
 	return err
 }
 
-// waitForFlushLocked waits until the family's memtables up to maxID are
-// flushed.
-func (d *DBImpl) waitForFlushLocked(cfd *db.ColumnFamilyData, maxID uint64, reason rocksdb.FlushReason) error {
-	recovery := reason == rocksdb.FlushReasonErrorRecovery || reason == rocksdb.FlushReasonErrorRecoveryRetryFlush
-	for {
+// waitForFlushLocked waits until the families' memtables up to an ID each are
+// flushed, and with listeners until these have been told.
+func (d *DBImpl) waitForFlushLocked(flushes []familyFlush, reason rocksdb.FlushReason, listeners bool) error {
+	resuming := isRecoveryFlush(reason)
+	for resuming || !d.errorHandler.IsDBStopped() {
 		if d.shuttingDown.Load() {
 			return rocksdb.ShutdownInProgress()
 		}
-		if d.errorHandler.IsBGWorkStopped() && !recovery {
-			return d.errorHandler.GetBGError()
+		if err := d.errorHandler.GetRecoveryError(); err != nil {
+			return err
 		}
-		if recovery && d.errorHandler.GetBGError() != nil {
-			return d.errorHandler.GetBGError()
+		if !resuming && d.errorHandler.IsBGWorkStopped() {
+			if err := d.errorHandler.GetBGError(); rocksdb.AsStatus(err).Severity < rocksdb.SeverityHardError {
+				return err
+			}
 		}
-		if cfd.IsDropped() {
-			return rocksdb.ColumnFamilyDropped(cfd.GetName())
+		dropped, finished := 0, 0
+		for _, f := range flushes {
+			imm := f.cfd.Imm()
+			switch {
+			case f.cfd.IsDropped():
+				dropped++
+			case imm.NumNotFlushed() != 0 && imm.GetEarliestMemTableID() <= f.maxID:
+			case reason == rocksdb.FlushReasonExternalFileIngestion && f.cfd.GetSuperVersion().Imm != imm.Current():
+				// An ingestion looks at the SuperVersion next.
+			case listeners && imm.NumPendingFlushNotifications() > 0:
+			default:
+				finished++
+			}
 		}
-		if cfd.Imm().NumNotFlushed() == 0 || cfd.Imm().GetEarliestMemTableID() > maxID {
+		if dropped == 1 && len(flushes) == 1 {
+			return rocksdb.ColumnFamilyDropped(flushes[0].cfd.GetName())
+		}
+		if dropped+finished == len(flushes) {
 			return nil
 		}
 		d.bgCond.Wait()
 	}
+	return d.errorHandler.GetBGError()
 }
 
 // waitUntilFlushWouldNotStallWrites holds a manual flush back while it would
@@ -505,6 +704,10 @@ func (d *DBImpl) waitUntilFlushWouldNotStallWrites(cfd *db.ColumnFamilyData) (ne
 	origID := cfd.Mem().GetID()
 	for first := true; ; first = false {
 		if !first {
+			// As for writes: what would end the stall may never succeed.
+			if d.errorHandler.IsBGWorkStopped() {
+				return false, d.errorHandler.GetBGError()
+			}
 			syncpoint.Process("DBImpl::WaitUntilFlushWouldNotStallWrites:StallWait")
 			d.bgCond.Wait()
 		}
@@ -513,9 +716,6 @@ func (d *DBImpl) waitUntilFlushWouldNotStallWrites(cfd *db.ColumnFamilyData) (ne
 		}
 		if d.shuttingDown.Load() {
 			return false, rocksdb.ShutdownInProgress()
-		}
-		if d.errorHandler.IsBGWorkStopped() {
-			return false, d.errorHandler.GetBGError()
 		}
 		earliest := cfd.Mem().GetID()
 		if cfd.Imm().NumNotFlushed() > 0 {
@@ -526,14 +726,12 @@ func (d *DBImpl) waitUntilFlushWouldNotStallWrites(cfd *db.ColumnFamilyData) (ne
 		}
 		mo := cfd.GetLatestMutableCFOptions()
 		vs := cfd.Current().StorageInfo()
-		if mo.DisableAutoCompactions || mo.MaxWriteBufferNumber <= 1 {
+		if cfd.Imm().NumNotFlushed() < cfd.IOptions().MinWriteBufferNumberToMerge && vs.L0DelayTriggerCount() < mo.Level0FileNumCompactionTrigger {
+			// No background work is due that would end a stall.
 			return true, nil
 		}
-		if cfd.Imm().NumNotFlushed() < cfd.IOptions().MinWriteBufferNumberToMerge && vs.L0DelayTriggerCount() == 0 {
-			return true, nil
-		}
-		c, _ := db.GetWriteStallConditionAndCause(cfd.Imm().NumNotFlushed()+1, vs.L0DelayTriggerCount()+1, vs.EstimatedCompactionNeededBytes(),
-			mo, cfd.IOptions().MinWriteBufferNumberToMerge)
+		c, _ := db.GetWriteStallConditionAndCause(cfd.GetUnflushedMemTableCountForWriteStallCheck(), vs.L0DelayTriggerCount()+1,
+			vs.EstimatedCompactionNeededBytes(), mo, cfd.IOptions().MinWriteBufferNumberToMerge)
 		if c == rocksdb.WriteStallConditionNormal {
 			return true, nil
 		}
@@ -582,7 +780,7 @@ func (d *DBImpl) LockWAL() error {
 	if d.st.lockWALCount++; d.st.lockWALCount == 1 {
 		w := d.enterUnbatchedLocked()
 		d.st.lockWALToken = d.writeCtl.GetStopToken()
-		d.writeThread.ExitUnbatched(w)
+		d.exitUnbatchedLocked(w)
 	}
 	d.mu.Unlock()
 	err := d.FlushWAL(false)
@@ -664,7 +862,7 @@ func (d *DBImpl) WaitForCompact(o *rocksdb.WaitForCompactOptions) error {
 		st := &d.st
 		if (st.bgBottomScheduled > 0 || st.bgCompactScheduled > 0 || st.bgFlushScheduled > 0 || st.unscheduledCompacts > 0 ||
 			o.WaitForPurge && st.purge.scheduled > 0 ||
-			st.unscheduledFlushes > 0 || len(st.flushQueue) > 0 && d.errorHandler.GetBGError() == nil) && d.errorHandler.GetBGError() == nil {
+			st.unscheduledFlushes > 0 || d.errorHandler.IsRecoveryInProgress()) && d.errorHandler.GetBGError() == nil {
 			if deadline > 0 && d.clock.NowMicros() >= deadline {
 				d.mu.Unlock()
 				return rocksdb.TimedOut()

@@ -17,12 +17,21 @@ func (d *DBImpl) TestFlushMemTable(wait, allowWriteStall bool, cf rocksdb.Column
 	return d.flushMemTable(d.cfd(cf), &rocksdb.FlushOptions{Wait: wait, AllowWriteStall: allowWriteStall}, rocksdb.FlushReasonTest)
 }
 
+// TestAtomicFlushMemTables flushes families as one.
+func (d *DBImpl) TestAtomicFlushMemTables(o *rocksdb.FlushOptions, cfs []rocksdb.ColumnFamilyHandle) error {
+	var cfds []*db.ColumnFamilyData
+	for _, cf := range cfs {
+		cfds = append(cfds, d.cfd(cf))
+	}
+	return d.atomicFlushMemTables(cfds, o, rocksdb.FlushReasonTest)
+}
+
 // TestWaitForFlushMemTable waits until no memtable of the family waits to be
 // flushed.
 func (d *DBImpl) TestWaitForFlushMemTable(cf rocksdb.ColumnFamilyHandle) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.waitForFlushLocked(d.cfd(cf), dbformat.MaxSequenceNumber, rocksdb.FlushReasonTest)
+	return d.waitForFlushLocked([]familyFlush{{d.cfd(cf), dbformat.MaxSequenceNumber}}, rocksdb.FlushReasonTest, false)
 }
 
 // TestCompactRange compacts a level into the next one (universal and FIFO: into
@@ -56,7 +65,7 @@ func (d *DBImpl) unbatched(f func(ctx *writeContext) error) error {
 	d.mu.Lock()
 	w := d.enterUnbatchedLocked()
 	err := f(&ctx)
-	d.writeThread.ExitUnbatched(w)
+	d.exitUnbatchedLocked(w)
 	d.mu.Unlock()
 	ctx.clean()
 	return err

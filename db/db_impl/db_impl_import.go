@@ -76,7 +76,7 @@ func (d *DBImpl) commitImport(cfd *db.ColumnFamilyData, j *db.ImportColumnFamily
 			keep = append(keep, d.errorHandler.GetFilesToQuarantine()...)
 		}
 	}
-	d.writeThread.ExitUnbatched(w)
+	d.exitUnbatchedLocked(w)
 	d.mu.Unlock()
 	ctx.Clean()
 	return keep, err

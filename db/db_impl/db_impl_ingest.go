@@ -357,7 +357,7 @@ func (c *ingestionCommit) run(handles []*FileIngestionHandle) error {
 		}
 		d.errorHandler.SetBGError(ioErr, rocksdb.BackgroundErrorReasonManifestWrite)
 	}
-	d.writeThread.ExitUnbatched(w)
+	d.exitUnbatchedLocked(w)
 	if perfTimed {
 		c.perf.FileIngestionBlockingLiveWritesNanos += d.clock.NowNanos() - blocked
 	}
@@ -405,6 +405,16 @@ func (c *ingestionCommit) flushLocked() error {
 	}
 	o := rocksdb.DefaultFlushOptions()
 	o.AllowWriteStall = true
+	if d.immutable.AtomicFlush {
+		err := d.atomicFlushUnbatchedLocked(nil, &o, rocksdb.FlushReasonExternalFileIngestion, nil)
+		d.mu.Lock()
+		for _, j := range c.jobs {
+			if err == nil {
+				j.SetFlushedBeforeRun()
+			}
+		}
+		return err
+	}
 	for i, j := range c.jobs {
 		if !need[i] {
 			continue

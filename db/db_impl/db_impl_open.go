@@ -4,7 +4,6 @@
 package dbimpl
 
 import (
-	"math"
 	"sync"
 
 	"github.com/rocksdb-go/rocksdb/cache"
@@ -55,6 +54,10 @@ func sanitizeDBOptions(dbName string, src *rocksdb.DBOptions, readOnly bool) (o 
 	}
 	if o.WriteBufferManager == nil {
 		o.WriteBufferManager = memtable.NewWriteBufferManager(o.DBWriteBufferSize, nil, false)
+	}
+	if o.SstFileManager == nil && !readOnly {
+		// It counts compactions' room and waits for space on a full device.
+		o.SstFileManager = file.NewSstFileManager(o.Env, nil, o.InfoLog, 0, 0.25, 64<<20)
 	}
 	if o.RateLimiter != nil && o.BytesPerSync == 0 {
 		o.BytesPerSync = 1 << 20
@@ -141,8 +144,6 @@ func validateDBOptions(o *rocksdb.DBOptions) error {
 		return rocksdb.NotSupported("two_write_queues is not built yet")
 	case o.UnorderedWrite:
 		return rocksdb.NotSupported("unordered_write is not built yet")
-	case o.AtomicFlush:
-		return rocksdb.NotSupported("atomic_flush is not built yet")
 	case o.PersistStatsToDisk:
 		return rocksdb.NotSupported("persist_stats_to_disk is not built yet")
 	case o.OpenFilesAsync:
@@ -157,12 +158,6 @@ func validateDBOptions(o *rocksdb.DBOptions) error {
 		return rocksdb.NotSupported("enable_thread_tracking is not built yet")
 	case o.ReadIOExecutorThreads != 1:
 		return rocksdb.NotSupported("read_io_executor_threads other than 1 is not built yet")
-	case o.MaxBGErrorResumeCount != 0 && o.MaxBGErrorResumeCount != math.MaxInt32:
-		// The default is taken though nothing resumes by itself: see
-		// docs/differences.md.
-		return rocksdb.NotSupported("max_bgerror_resume_count other than 0 and the default is not built yet")
-	case o.BGErrorResumeRetryInterval != 1000000:
-		return rocksdb.NotSupported("bgerror_resume_retry_interval is not built yet")
 	}
 	return nil
 }
@@ -177,17 +172,19 @@ func newDBImpl(src *rocksdb.DBOptions, dbName string, readOnly bool) (*DBImpl, e
 	mut := options.NewMutableDBOptions(&o)
 	d := &DBImpl{dbName: dbName, initialDBOptions: o, immutable: &imm, env: o.Env, fs: o.Env.GetFileSystem(), clock: o.Env.GetSystemClock(),
 		stats: o.Statistics, infoLog: o.InfoLog, ownsInfoLog: src.InfoLog == nil && !readOnly,
-		eventLogger: logging.NewEventLogger(o.InfoLog), readOnly: readOnly, logEmpty: true,
+		ownsSstFileManager: src.SstFileManager == nil && !readOnly,
+		eventLogger:        logging.NewEventLogger(o.InfoLog), readOnly: readOnly, logEmpty: true,
 		writeBufferManager: o.WriteBufferManager}
 	d.mutableDBOptions.Store(&mut)
 	d.bgCond = sync.NewCond(&d.mu)
+	d.atomicFlushInstallCond = sync.NewCond(&d.mu)
 	d.walMu.cond = sync.NewCond(&d.walMu.Mutex)
 	d.stall.cond = sync.NewCond(&d.stall.mu)
 	d.st.snapshots.Init()
 	d.st.purge.files = map[uint64]purgeFile{}
 	d.st.filesGrabbed = map[uint64]bool{}
 	d.st.heldHandles = map[*db.ColumnFamilyHandleImpl]bool{}
-	d.errorHandler = db.NewErrorHandler(d.immutable, &d.mu)
+	d.errorHandler = db.NewErrorHandler(d, d.immutable, &d.mu, d.bgCond)
 	d.fileOptions = *rocksdb.NewFileOptions(&o)
 	d.compactionFileOpts = *d.fs.OptimizeForCompactionTableWrite(&d.fileOptions, o.UseDirectIOForFlushAndCompaction)
 	d.writeThread = writethread.New(o.AllowConcurrentMemtableWrite, o.EnablePipelinedWrite, o.MaxWriteBatchGroupSizeBytes)
@@ -271,6 +268,10 @@ func Open(o *rocksdb.DBOptions, dbName string, families []rocksdb.ColumnFamilyDe
 	}()
 	if err = d.createDirectories(families); err != nil {
 		return d, nil, err
+	}
+	if len(d.dataPaths()) <= 1 {
+		// With several it is not known which one lacks space.
+		d.errorHandler.EnableAutoRecovery()
 	}
 	var largestBuffer uint64
 	for i := range families {

@@ -566,7 +566,14 @@ func (d *DBImpl) markLogsNotSynced(upTo uint64) {
 // walWriteStatusCheck stops the database when the log is not what was written.
 func (d *DBImpl) walWriteStatusCheck(err error) {
 	d.mu.Lock()
-	d.errorHandler.SetBGError(err, rocksdb.BackgroundErrorReasonWriteCallback)
+	if d.immutable.ParanoidChecks || rocksdb.AsStatus(err).SubCode == rocksdb.SubCodeIOFenced {
+		d.errorHandler.SetWALError(err, rocksdb.BackgroundErrorReasonWriteCallback)
+	} else {
+		d.walMu.Lock()
+		// The log is written on, as it is.
+		d.walMu.logs[len(d.walMu.logs)-1].writer.File().ResetSeenError()
+		d.walMu.Unlock()
+	}
 	d.bgCond.Broadcast()
 	d.mu.Unlock()
 }
@@ -764,7 +771,10 @@ func (d *DBImpl) delayWriteLocked(numBytes uint64, wo *rocksdb.WriteOptions) err
 		d.mu.Lock()
 		d.writeThread.EndWriteStall()
 	}
-	for d.errorHandler.GetBGError() == nil && d.writeCtl.IsStopped() && !d.shuttingDown.Load() {
+	// Once writes are refused, this one must not wait for the recovery: that may
+	// wait for the place in the queue which this one has.
+	for (d.errorHandler.GetBGError() == nil || d.errorHandler.IsRecoveryInProgress() && !d.errorHandler.IsDBStopped()) &&
+		d.writeCtl.IsStopped() && !d.shuttingDown.Load() {
 		if wo.NoSlowdown {
 			return rocksdb.Incomplete("Write stall")
 		}
@@ -787,7 +797,7 @@ func (d *DBImpl) delayWriteLocked(numBytes uint64, wo *rocksdb.WriteOptions) err
 		if d.shuttingDown.Load() {
 			return rocksdb.ShutdownInProgress("stalled writes")
 		}
-		return rocksdb.Incomplete("Write stall")
+		return rocksdb.Incomplete(statusText(d.errorHandler.GetBGError()))
 	}
 	return nil
 }
@@ -843,17 +853,35 @@ func (d *DBImpl) trimMemtableHistoryLocked(ctx *writeContext) {
 }
 
 // flushFamiliesLocked switches the memtables of families and queues their
-// flushes.
+// flushes; with atomic flush those of all families.
 func (d *DBImpl) flushFamiliesLocked(cfds []*db.ColumnFamilyData, reason rocksdb.FlushReason, ctx *writeContext) error {
+	if d.immutable.AtomicFlush {
+		cfds = d.selectForAtomicFlushLocked(nil, reason)
+	}
 	for _, cfd := range cfds {
 		cfd.Ref()
-		err := d.switchMemtableLocked(cfd, ctx)
-		cfd.UnrefLocked(&ctx.sv.MemtablesToFree)
-		if err != nil {
+	}
+	defer func() {
+		for _, cfd := range cfds {
+			cfd.UnrefLocked(&ctx.sv.MemtablesToFree)
+		}
+	}()
+	ctx.used = true
+	for _, cfd := range cfds {
+		if cfd.Mem().IsEmpty() && d.immutable.AtomicFlush {
+			continue
+		}
+		if err := d.switchMemtableLocked(cfd, ctx); err != nil {
 			return err
 		}
+	}
+	if d.immutable.AtomicFlush {
+		d.scheduleAtomicFlushLocked(cfds, reason)
+		return nil
+	}
+	for _, cfd := range cfds {
 		cfd.Imm().FlushRequested()
-		d.enqueueFlushLocked(&flushRequest{reason: reason, families: map[*db.ColumnFamilyData]uint64{cfd: cfd.Imm().GetLatestMemTableID(false)}})
+		d.enqueueFlushLocked(flushOfOne(cfd, reason))
 	}
 	d.maybeScheduleLocked()
 	return nil
@@ -867,6 +895,8 @@ func (d *DBImpl) enterUnbatchedLocked() *writethread.Writer {
 	d.writeThread.EnterUnbatched(w, &d.mu)
 	return w
 }
+
+func (d *DBImpl) exitUnbatchedLocked(w *writethread.Writer) { d.writeThread.ExitUnbatched(w) }
 
 // switchWALLocked flushes the families that hold back the oldest log.
 func (d *DBImpl) switchWALLocked(ctx *writeContext) error {
@@ -912,6 +942,9 @@ func (d *DBImpl) handleWriteBufferManagerFlushLocked(ctx *writeContext) error {
 // scheduleFlushesLocked switches the memtables that are full.
 func (d *DBImpl) scheduleFlushesLocked(ctx *writeContext) (err error) {
 	syncpoint.ProcessArg("DBImpl::ScheduleFlushes:PreSwitchMemtable", nil)
+	// With atomic flush one reason holds for all families: that of those which
+	// asked for the flush.
+	atomicReason := rocksdb.FlushReasonWriteBufferFull
 	for {
 		cfd := d.flushScheduler.TakeNextColumnFamily(&ctx.sv.MemtablesToFree)
 		if cfd == nil {
@@ -920,11 +953,18 @@ func (d *DBImpl) scheduleFlushesLocked(ctx *writeContext) (err error) {
 		ctx.used = true
 		if err == nil && !cfd.Mem().IsEmpty() {
 			reason := cfd.Mem().GetFlushReason()
-			if err = d.switchMemtableLocked(cfd, ctx); err == nil {
-				d.enqueueFlushLocked(&flushRequest{reason: reason, families: map[*db.ColumnFamilyData]uint64{cfd: cfd.Imm().GetLatestMemTableID(false)}})
+			if d.immutable.AtomicFlush {
+				if reason == rocksdb.FlushReasonMemtableMaxRangeDeletions {
+					atomicReason = reason
+				}
+			} else if err = d.switchMemtableLocked(cfd, ctx); err == nil {
+				d.enqueueFlushLocked(flushOfOne(cfd, reason))
 			}
 		}
 		cfd.UnrefLocked(&ctx.sv.MemtablesToFree)
+	}
+	if d.immutable.AtomicFlush && err == nil {
+		return d.flushFamiliesLocked(nil, atomicReason, ctx)
 	}
 	if err == nil {
 		d.maybeScheduleLocked()
@@ -980,13 +1020,19 @@ func (d *DBImpl) switchMemtableLocked(cfd *db.ColumnFamilyData, ctx *writeContex
 		d.st.recycleLogs = d.st.recycleLogs[1:]
 	}
 	if err == nil && newLog {
+		if d.errorHandler.IsRecoveryInProgress() {
+			d.walMu.Lock()
+			// What is buffered of the last log is tried again.
+			d.walMu.logs[len(d.walMu.logs)-1].writer.File().ResetSeenError()
+			d.walMu.Unlock()
+		}
 		err = d.installLogLocked(log)
 	}
 	if err != nil {
 		if mem != nil {
 			mem.Free()
 		}
-		d.errorHandler.SetBGError(err, rocksdb.BackgroundErrorReasonMemTable)
+		d.errorHandler.SetWALError(err, rocksdb.BackgroundErrorReasonMemTable)
 		if e := d.errorHandler.GetBGError(); e != nil {
 			return e
 		}
@@ -1003,6 +1049,7 @@ func (d *DBImpl) switchMemtableLocked(cfd *db.ColumnFamilyData, ctx *writeContex
 	}
 	sealed.SetNextLogNumber(number)
 	cfd.Imm().Add(sealed, &ctx.sv.MemtablesToFree)
+	syncpoint.Process("DBImpl::SwitchMemtable:AfterConstructFragmentedRangeTombstones")
 	mem.Ref()
 	cfd.SetMemtable(mem)
 	d.installSuperVersionAndScheduleLocked(cfd, &ctx.sv)

@@ -73,6 +73,17 @@ const (
 	SeverityUnrecoverableError
 )
 
+// IOErrorScope is how much a failed file operation concerns.
+type IOErrorScope uint8
+
+// The scopes. A file's error is as good as a retryable one: another file takes
+// its place.
+const (
+	IOErrorScopeFileSystem IOErrorScope = iota
+	IOErrorScopeFile
+	IOErrorScopeRange
+)
+
 var codeText = [maxCode]string{
 	CodeOK:                  "OK",
 	CodeNotFound:            "NotFound: ",
@@ -122,6 +133,7 @@ type Status struct {
 	Severity  Severity
 	Retryable bool
 	DataLoss  bool
+	Scope     IOErrorScope
 	Message   string // without the code's text
 	File      string // the damaged or failing file, "" when there is none
 	Offset    uint64 // byte offset in File; only with HasOffset

@@ -583,7 +583,7 @@ func (p *part) reportToSstFileManager(path string, err error) error {
 		syncpoint.Process("CompactionJob::FinishCompactionOutputFile:MaxAllowedSpaceReached")
 		if p.ErrorHandler != nil {
 			p.Mutex.Lock()
-			_ = p.ErrorHandler.SetBGError(err, rocksdb.BackgroundErrorReasonCompaction)
+			p.ErrorHandler.SetBGError(err, rocksdb.BackgroundErrorReasonCompaction)
 			p.Mutex.Unlock()
 		}
 	}
