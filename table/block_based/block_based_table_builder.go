@@ -1,7 +1,8 @@
 // Port of table/block_based/block_based_table_builder.{h,cc}: adding keys and
 // ending blocks. Compressing and writing blocks is in builder_write.go, what
 // Finish writes in builder_finish.go. Differs: parallel compression is a pool of
-// compressing goroutines and one that writes, over channels.
+// compressing goroutines and one that writes, over channels; num_data_blocks also
+// counts blocks that waited for a dictionary.
 
 package blockbased
 
@@ -551,7 +552,7 @@ func (b *BlockBasedTableBuilder) replayBuffered(nextKey []byte) {
 			b.setErr(err)
 			return
 		}
-		// As upstream: blocks replayed do not count as data blocks in the properties.
+		b.blockEnded()
 		if b.parallel != nil {
 			r := b.parallel.next()
 			r.raw = append(r.raw[:0], b.buffered.blocks[i]...)

@@ -139,6 +139,34 @@ func TestBuiltin_TrainedDictionary(t *testing.T) {
 	}
 }
 
+// TestZSTDDictionarySizes trains dictionaries of any size that C++ would.
+func TestZSTDDictionarySizes(t *testing.T) {
+	var data []byte
+	var lens []int
+	for i := range 40 {
+		s := sample(2000, int64(i))
+		data, lens = append(data, s...), append(lens, len(s))
+	}
+	m := GetBuiltinV2CompressionManager()
+	for _, size := range []int{256, 300, 512, 1000, 1024, 1500, 2048, 16 << 10} {
+		for i, d := range [][]byte{ZSTDTrainDictionary(data, lens, size), ZSTDFinalizeDictionary(data, lens, size, 3)} {
+			if len(d) == 0 || len(d) > size || !isZSTDDict(d) {
+				t.Errorf("%d, kind %d: a dictionary of %d bytes", size, i, len(d))
+				continue
+			}
+			opts := rocksdb.DefaultCompressionOptions()
+			dec, err := m.GetDecompressor().MaybeCloneForDict(d)
+			if err != nil {
+				t.Fatal(err)
+			}
+			roundTrip(t, newZSTDCompressor(&opts, d), dec, sample(2000, 99))
+		}
+	}
+	if d := ZSTDTrainDictionary(data, lens, 255); d != nil {
+		t.Errorf("255: %d bytes", len(d))
+	}
+}
+
 func TestBuiltin_RejectsWhatDoesNotShrink(t *testing.T) {
 	src := make([]byte, 4096)
 	rand.New(rand.NewSource(1)).Read(src)

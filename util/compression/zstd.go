@@ -122,22 +122,34 @@ func buildZSTDDict(samples []byte, sampleLens []int, maxDictBytes, level int) []
 		parts = append(parts, samples[:n])
 		samples = samples[n:]
 	}
-	// The tables take less than 1 KiB of the size allowed.
-	const tables = 1024
-	if len(parts) == 0 || maxDictBytes <= tables {
+	if len(parts) == 0 || maxDictBytes < zstdDictSizeMin {
 		return nil
 	}
-	d, err := dict.BuildZstdDict(parts, dict.Options{
-		MaxDictSize: maxDictBytes - tables,
-		HashBytes:   6,
-		ZstdDictID:  1,
-		ZstdLevel:   zstd.EncoderLevelFromZstd(sanitizeZSTDCompressionLevel(level)),
-	})
-	if err != nil || len(d) > maxDictBytes {
-		return nil
+	// How much the tables before the content take is known only afterwards.
+	for content := maxDictBytes - 128; content >= zstdDictContentMin; {
+		d, err := dict.BuildZstdDict(parts, dict.Options{
+			MaxDictSize: content,
+			HashBytes:   6,
+			ZstdDictID:  1,
+			ZstdLevel:   zstd.EncoderLevelFromZstd(sanitizeZSTDCompressionLevel(level)),
+		})
+		if err != nil {
+			return nil
+		}
+		if len(d) <= maxDictBytes {
+			return d
+		}
+		content = min(content, len(d)) - (len(d) - maxDictBytes)
 	}
-	return d
+	return nil
 }
+
+// Sizes in bytes: the C library trains no smaller dictionary, and refuses one
+// with less content.
+const (
+	zstdDictSizeMin    = 256
+	zstdDictContentMin = 128
+)
 
 // zstdDecoders are shared by all decompressors without a dictionary.
 var zstdDecoders = sync.Pool{New: func() any { return newZSTDDecoder(nil) }}
