@@ -6,7 +6,7 @@ export CGO_ENABLED = 0
 TAGS = invariants,syncpoint
 TOOLS = db_bench ldb sst_dump db_stress upstream
 
-.PHONY: all check bench test race engines lint vet staticcheck xref porting generate clean $(TOOLS)
+.PHONY: all check compat bench test race engines lint vet staticcheck xref porting generate clean $(TOOLS)
 
 all: $(TOOLS)
 
@@ -32,6 +32,10 @@ engines:
 test:
 	$(GO) test -tags $(TAGS) -timeout 20m ./...
 	$(GO) test -run 'Alloc|Pinning' ./...
+
+# Writes docs/compatibility.md: what other engines read of ours and we of theirs.
+compat: engines
+	$(GO) test -tags $(TAGS) -timeout 20m ./internal/compat -run TestMatrix -count=1 -compat=$(CURDIR)/docs/compatibility.md
 
 # The packages whose tests run several goroutines, under the race detector.
 RACE = ./db/writethread ./memtable ./cache ./env ./util ./util/iodispatcher ./util/ratelimiter ./util/threadpool ./util/timer ./monitoring

@@ -25,22 +25,30 @@ func Tool(t testing.TB, name string) string {
 // npmDir gives where install.sh put the npm engines.
 func npmDir(t testing.TB) string {
 	t.Helper()
+	dir, why := findNPM()
+	if why != "" {
+		t.Skip(why)
+	}
+	return dir
+}
+
+func findNPM() (dir, why string) {
 	cache := os.Getenv("XDG_CACHE_HOME")
 	if cache == "" {
 		home, err := os.UserHomeDir()
 		if err != nil {
-			t.Skip("no home directory, so no npm engines")
+			return "", "no home directory, so no npm engines"
 		}
 		cache = filepath.Join(home, ".cache")
 	}
-	dir := filepath.Join(cache, "rocksdb-go", "engines")
+	dir = filepath.Join(cache, "rocksdb-go", "engines")
 	if _, err := os.Stat(filepath.Join(dir, "node_modules", "rocksdb-native")); err != nil {
-		t.Skip("the npm engines are not installed (internal/engines/install.sh)")
+		return "", "the npm engines are not installed (internal/engines/install.sh)"
 	}
 	if _, err := exec.LookPath("node"); err != nil {
-		t.Skip("no node, so no npm engines")
+		return "", "no node, so no npm engines"
 	}
-	return dir
+	return dir, ""
 }
 
 // Scan gives what an npm engine of that version reads of the database: lines
