@@ -248,10 +248,10 @@ func (j *ExternalSstFileIngestionJob) addFiles(sv *SuperVersion) error {
 	}
 	syncpoint.Process("ExternalSstFileIngestionJob::BeforeSyncDir")
 	err := j.c.Directories.DataDir(j.cfd, 0).FsyncWithDirOptions(&rocksdb.IOOptions{}, rocksdb.DirFsyncOptions{Reason: rocksdb.DirFsyncNewFileSynced})
+	syncpoint.Process("ExternalSstFileIngestionJob::AfterSyncDir")
 	if err != nil {
 		return j.warn(err, "Failed to sync directory 0 while ingest file")
 	}
-	syncpoint.Process("ExternalSstFileIngestionJob::AfterSyncDir")
 	return nil
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/rocksdb-go/rocksdb/options"
 	"github.com/rocksdb-go/rocksdb/table/block_based/block"
 	"github.com/rocksdb-go/rocksdb/table/format"
+	"github.com/rocksdb-go/rocksdb/test_util/syncpoint"
 	"github.com/rocksdb-go/rocksdb/util"
 	"github.com/rocksdb-go/rocksdb/util/compression"
 )
@@ -112,6 +113,7 @@ func (p *PropertyBlockBuilder) AddUserCollectedProperties(props rocksdb.UserColl
 
 // AddTableProperty adds all that props says about the table.
 func (p *PropertyBlockBuilder) AddTableProperty(props *rocksdb.TableProperties) {
+	syncpoint.ProcessArg("PropertyBlockBuilder::AddTableProperty:Start", props)
 	for i := range uint64Properties {
 		row := &uint64Properties[i]
 		v := *row.field(props)

@@ -282,6 +282,13 @@ func (d *DBImpl) ReleaseSnapshot(s rocksdb.Snapshot) error {
 		oldest = d.st.snapshots.Oldest().Number
 	}
 	d.updateBottommostFilesLocked(oldest)
+	for _, cfd := range d.families.All() {
+		// A file of one range tombstone waits for the snapshots before it.
+		if !cfd.IsDropped() && oldest >= cfd.Current().StorageInfo().StandaloneRangeTombstoneFilesMarkThreshold() {
+			d.enqueuePendingCompactionLocked(cfd)
+			d.maybeScheduleLocked()
+		}
+	}
 	return nil
 }
 

@@ -419,6 +419,7 @@ func parseCompressionTypes(hex string) ([]rocksdb.CompressionType, error) {
 
 func (t *BlockBasedTable) checkUniqueID(o *table.TableReaderOptions) error {
 	if o.UniqueID == (uniqueid.UniqueId64x2{}) {
+		syncpoint.Process("BlockBasedTable::Open::SkippedVerifyUniqueId")
 		return nil
 	}
 	actual, err := uniqueid.GetSstInternalUniqueId(t.props.DBID, t.props.DBSessionID, t.props.OrigFileNumber, true)

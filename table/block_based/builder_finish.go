@@ -10,6 +10,7 @@ import (
 	"github.com/rocksdb-go/rocksdb/table"
 	"github.com/rocksdb-go/rocksdb/table/block_based/block"
 	"github.com/rocksdb-go/rocksdb/table/format"
+	"github.com/rocksdb-go/rocksdb/test_util/syncpoint"
 )
 
 // Prefixes of filter blocks' names in the metaindex; the policy's compatibility
@@ -166,7 +167,10 @@ func (b *BlockBasedTableBuilder) writeProperties(meta *table.MetaIndexBuilder) {
 		b.props.UserCollectedProperties, b.props.ReadableProperties) {
 		logging.Warn(b.ioptions.Logger, "table properties of file %d are incomplete", b.props.OrigFileNumber)
 	}
-	meta.Add(table.PropertiesBlockName, b.writeRaw(props.Finish(), block.TypeProperties))
+	h := b.writeRaw(props.Finish(), block.TypeProperties)
+	syncpoint.ProcessArg("BlockBasedTableBuilder::WritePropertiesBlock:GetPropsBlockOffset", &h.Offset)
+	syncpoint.ProcessArg("BlockBasedTableBuilder::WritePropertiesBlock:GetPropsBlockSize", &h.Size)
+	meta.Add(table.PropertiesBlockName, h)
 }
 
 func nameOrNullptr(present bool, name func() string) string {

@@ -19,6 +19,7 @@ import (
 	"github.com/rocksdb-go/rocksdb/table"
 	"github.com/rocksdb-go/rocksdb/table/block_based/block"
 	"github.com/rocksdb-go/rocksdb/table/format"
+	"github.com/rocksdb-go/rocksdb/test_util/syncpoint"
 	"github.com/rocksdb-go/rocksdb/util/compression"
 )
 
@@ -326,6 +327,7 @@ func (b *BlockBasedTableBuilder) writeMaybeCompressed(contents []byte, ct rocksd
 	sum := format.ComputeBuiltinChecksumWithLastByte(b.opts.Checksum, contents, byte(ct)) +
 		format.ChecksumModifierForContext(b.contextChecksum, offset)
 	binary.LittleEndian.PutUint32(trailer[1:], sum)
+	syncpoint.ProcessArg("BlockBasedTableBuilder::WriteMaybeCompressedBlock:TamperWithChecksum", trailer[1:])
 	if err := b.file.Append(&b.ioOpts, trailer[:], 0); err != nil {
 		b.setErr(err)
 		return handle, skipDelta

@@ -213,6 +213,8 @@ func (j *CompactionJob) makeInputIterator(s *subcompactionState, ro *rocksdb.Rea
 			children = append(children, table.CompactionChild{Point: it, Tombstones: tombstones})
 		}
 	}
+	num := len(children)
+	syncpoint.ProcessArg("VersionSet::MakeInputIterator:NewCompactionMergingIterator", &num)
 	return table.NewCompactionMergingIterator(j.icmp, children, j.CFD.InternalStats().RunningCompactionSortedRuns())
 }
 
