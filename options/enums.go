@@ -226,3 +226,15 @@ func enumOf(addr any) enum {
 	}
 	return nil
 }
+
+// CompressionTypeByName is the type of an OPTIONS file's name for it, as
+// "kZSTD".
+func CompressionTypeByName(name string) (t rocksdb.CompressionType, ok bool) {
+	ok = compressionTypes.parse(name, &t)
+	return t, ok
+}
+
+// CompressionTypeName is the inverse of CompressionTypeByName.
+func CompressionTypeName(t rocksdb.CompressionType) (name string, ok bool) {
+	return compressionTypes.nameOf(t)
+}

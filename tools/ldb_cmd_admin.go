@@ -44,6 +44,8 @@ func (c *LDBCommand) initPath() {
 func (c *LDBCommand) doCompact() {
 	o := rocksdb.DefaultCompactRangeOptions()
 	o.BottommostLevelCompaction = rocksdb.BottommostLevelCompactionForceOptimized
+	p := startProgress(c.tool.Stderr, "compact", "")
+	defer p.stop()
 	if err := c.db.CompactRange(&o, c.family(), c.args.from, c.args.to); err != nil {
 		c.failErr("Compaction failed: ", err)
 	}
@@ -54,6 +56,8 @@ func (c *LDBCommand) doLoad() {
 	wo.DisableWAL = c.isFlag("disable_wal")
 	bad := 0
 	in := bufio.NewReader(c.tool.Stdin)
+	p := startProgress(c.tool.Stderr, "load", "keys")
+	defer p.stop()
 	for {
 		line, err := in.ReadString('\n')
 		if err != nil && err != io.EOF {
@@ -72,6 +76,7 @@ func (c *LDBCommand) doLoad() {
 				c.failErr("Load failed: ", err)
 				return
 			}
+			p.add(1)
 		} else if !strings.HasPrefix(line, "Keys in range:") && !strings.HasPrefix(line, "Created bg thread 0x") {
 			bad++
 		}

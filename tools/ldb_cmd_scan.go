@@ -220,7 +220,13 @@ func (c *LDBCommand) dumpDB() {
 	var sizes monitoring.HistogramImpl
 	sizes.Clear()
 	var count uint64
+	var p *progress
+	if !isTerminal(c.tool.Stdout) { // else the keys themselves are seen
+		p = startProgress(c.tool.Stderr, "dump", "keys")
+		defer p.stop()
+	}
 	for max := c.args.maxKeys; it.Valid() && max != 0; it.Next() {
+		p.add(1)
 		if c.args.to != nil && ucmp.Compare(it.Key(), c.args.to) >= 0 {
 			break
 		}

@@ -351,15 +351,17 @@ func TestSSTDump_Scan(t *testing.T) {
 	if r := sstDump(t, o, "--parse_internal_key=abc"); r.code != 255 || !strings.HasPrefix(r.err, "ERROR: Invalid key input 'abc'") {
 		t.Errorf("--parse_internal_key: %+v", r)
 	}
-	if r := sstDump(t, o, "--command=recompress", path); r.code != 1 || r.err != "sst_dump: Not implemented: --command=recompress\n" {
-		t.Errorf("recompress: %+v", r)
-	}
 	// A damaged block is found.
 	data, err := os.ReadFile(path)
 	check(t, err)
 	data[100] ^= 0xff
 	check(t, os.WriteFile(path, data, 0o644))
-	if r := sstDump(t, o, "--command=verify", path); r.code != 0 || !strings.Contains(r.err, path+" is corrupted: Corruption: ") {
+	if r := sstDump(t, o, "--command=verify", path); r.code != 1 || !strings.Contains(r.err, path+" is corrupted: Corruption: ") {
 		t.Errorf("a damaged file: %+v", r)
+	}
+	for _, command := range []string{"check", "scan"} {
+		if r := sstDump(t, o, "--command="+command, "--verify_checksum", path); r.code != 1 || !strings.Contains(r.err, path+": Corruption: ") {
+			t.Errorf("%s of a damaged file: %+v", command, r)
+		}
 	}
 }

@@ -1,5 +1,4 @@
-// Port of table/sst_file_dumper.{h,cc}. Differs: recompression is not built
-// yet; the number of entries is verified for every file that is read whole,
+// Port of table/sst_file_dumper.{h,cc}. Differs: the number of entries is verified for every file that is read whole,
 // upstream verifies only the first one.
 
 package sstfile
@@ -120,6 +119,9 @@ func (d *SstFileDumper) open() error {
 	return err
 }
 
+// tailPrefetchSize is how much of a file's end is read to find out its format.
+const tailPrefetchSize = 512 << 10
+
 // readMeta finds out the format and reads the properties.
 func (d *SstFileDumper) readMeta() (err error) {
 	f, err := file.CreateRandomAccessFileReader(d.fs, d.o.Path, &d.fo, nil)
@@ -131,7 +133,13 @@ func (d *SstFileDumper) readMeta() (err error) {
 			err = e
 		}
 	}()
-	m := table.MetaReader{File: f, FileSize: d.size, ReadOptions: &d.ro, IOptions: &d.ioptions}
+	tail := file.NewFilePrefetchBuffer(nil)
+	defer tail.Close()
+	n := min(d.size, tailPrefetchSize)
+	if err := tail.Prefetch(&rocksdb.IOOptions{}, f, d.size-n, int(n)); err != nil {
+		return err
+	}
+	m := table.MetaReader{File: f, PrefetchBuffer: tail, FileSize: d.size, ReadOptions: &d.ro, IOptions: &d.ioptions}
 	b, footer, err := m.ReadMetaIndexBlock(format.NullTableMagicNumber)
 	if err != nil {
 		return err
