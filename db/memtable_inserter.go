@@ -181,8 +181,8 @@ func (m *MemTableInserter) DeleteRangeCF(id uint32, begin, end []byte) error {
 			m.Sequence++
 			return nil
 		}
-		if f := m.cfd.mutable.Load().TableFactory; f != nil && !f.IsDeleteRangeSupported() {
-			return rocksdb.NotSupported("CompactFiles and DeleteRange are not supported for table type " + f.Name())
+		if err := m.cfd.checkRangeDeletion(); err != nil {
+			return err
 		}
 	}
 	return m.add(id, dbformat.TypeRangeDeletion, begin, end)
@@ -287,11 +287,51 @@ func (v *BatchValidator) DeleteRangeCF(id uint32, begin, end []byte) error {
 	if err != nil || cfd == nil {
 		return err
 	}
-	if cfd.icmp.CompareUserKey(begin, end) > 0 {
+	switch c := cfd.icmp.CompareUserKey(begin, end); {
+	case c > 0:
 		return rocksdb.InvalidArgument("end key comes before start key")
+	case c < 0:
+		return cfd.checkRangeDeletion()
 	}
 	return nil
 }
+
+// checkRangeDeletion tells why the family's tables can have no range tombstones.
+func (c *ColumnFamilyData) checkRangeDeletion() error {
+	if f := c.mutable.Load().TableFactory; f != nil && !f.IsDeleteRangeSupported() {
+		return rocksdb.NotSupported("CompactFiles and DeleteRange are not supported for table type " + f.Name())
+	}
+	return nil
+}
+
+// CheckRangeDeletions tells whether a batch from a log has a range deletion that
+// its family's tables cannot have. Upstream writes such batches to the log before
+// it refuses them.
+func CheckRangeDeletions(b *writebatch.WriteBatch, families *ColumnFamilySet) error {
+	if !b.HasDeleteRange() {
+		return nil
+	}
+	v := rangeDeletionChecker{BatchValidator: BatchValidator{Families: families, IgnoreMissing: true}}
+	_ = b.Iterate(&v) // what else is wrong is found when the batch is inserted
+	return v.err
+}
+
+type rangeDeletionChecker struct {
+	BatchValidator
+	err error
+}
+
+// DeleteRangeCF remembers the first that is not supported.
+func (v *rangeDeletionChecker) DeleteRangeCF(id uint32, begin, end []byte) error {
+	cfd, _ := v.family(id)
+	if cfd != nil && v.err == nil && cfd.icmp.CompareUserKey(begin, end) < 0 {
+		v.err = cfd.checkRangeDeletion()
+	}
+	return v.err
+}
+
+// MergeCF accepts.
+func (v *rangeDeletionChecker) MergeCF(uint32, []byte, []byte) error { return nil }
 
 // MarkNoop accepts.
 func (v *BatchValidator) MarkNoop(bool) error { return nil }

@@ -575,6 +575,10 @@ func (r *walRecovery) replayRecord(number uint64, record []byte, path string, re
 		}
 		return nil
 	}
+	if err := db.CheckRangeDeletions(&r.batch, d.families); err != nil {
+		r.Corruption(len(record), rocksdb.Corruption(rocksdb.AsStatus(err).Message).InAt(path, offset), wal.NoLogNumber)
+		return nil
+	}
 	in := &r.inserter
 	in.Reset()
 	in.Families = d.families
