@@ -32,10 +32,10 @@ const (
 	configDefault                                        optionConfig = 0
 	configBlockBasedTableWithPrefixHashIndex             optionConfig = 1
 	configBlockBasedTableWithWholeKeyHashIndex           optionConfig = 2
-	configPlainTableFirstBytePrefix                      optionConfig = 3 // needs table/plain
-	configPlainTableCappedPrefix                         optionConfig = 4 // needs table/plain
-	configPlainTableCappedPrefixNonMmap                  optionConfig = 5 // needs table/plain
-	configPlainTableAllBytesPrefix                       optionConfig = 6 // needs table/plain
+	configPlainTableFirstBytePrefix                      optionConfig = 3
+	configPlainTableCappedPrefix                         optionConfig = 4
+	configPlainTableCappedPrefixNonMmap                  optionConfig = 5
+	configPlainTableAllBytesPrefix                       optionConfig = 6
 	configVectorRep                                      optionConfig = 7
 	configHashLinkList                                   optionConfig = 8
 	configMergePut                                       optionConfig = 9
@@ -155,6 +155,14 @@ func (x *dbTest) withConfig(o rocksdb.Options) rocksdb.Options {
 		o.PrefixExtractor = rocksdb.NewFixedPrefixTransform(1)
 		o.MemtableFactory = memtable.NewHashSkipListRepFactory(16, 4, 4)
 		o.AllowConcurrentMemtableWrite = false
+	case configPlainTableFirstBytePrefix:
+		return plainTableConfig(o, rocksdb.NewFixedPrefixTransform(1), true)
+	case configPlainTableCappedPrefix:
+		return plainTableConfig(o, rocksdb.NewCappedPrefixTransform(8), true)
+	case configPlainTableCappedPrefixNonMmap:
+		return plainTableConfig(o, rocksdb.NewCappedPrefixTransform(8), false)
+	case configPlainTableAllBytesPrefix:
+		return plainTableConfig(o, util.NewNoopTransform(), true)
 	case configVectorRep:
 		o.MemtableFactory = memtable.NewVectorRepFactory(100)
 		o.AllowConcurrentMemtableWrite = false
@@ -243,10 +251,17 @@ func (x *dbTest) withConfig(o rocksdb.Options) rocksdb.Options {
 	return o
 }
 
+func plainTableConfig(o rocksdb.Options, prefix rocksdb.SliceTransform, mmap bool) rocksdb.Options {
+	o.TableFactory, o.PrefixExtractor = rocksdb.NewPlainTableFactory(rocksdb.DefaultPlainTableOptions()), prefix
+	o.AllowMmapReads, o.MaxSequentialSkipInIterations = mmap, 999999
+	return o
+}
+
 func skipped(c optionConfig, m skipMask) bool {
 	is := func(list ...optionConfig) bool { return slices.Contains(list, c) }
-	return is(configPlainTableFirstBytePrefix, configPlainTableCappedPrefix, configPlainTableCappedPrefixNonMmap, configPlainTableAllBytesPrefix,
-		configConcurrentWALWrites) || // not built
+	return is(configConcurrentWALWrites) || // not built
+		m&skipPlainTable != 0 && is(configPlainTableFirstBytePrefix, configPlainTableCappedPrefix, configPlainTableCappedPrefixNonMmap,
+			configPlainTableAllBytesPrefix) ||
 		m&skipUniversalCompaction != 0 && is(configUniversalCompaction, configUniversalCompactionMultiLevel, configUniversalSubcompactions) ||
 		m&skipMergePut != 0 && is(configMergePut) ||
 		m&skipNoSeekToLast != 0 && is(configHashLinkList, configHashSkipList) ||

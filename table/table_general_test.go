@@ -21,8 +21,9 @@ import (
 )
 
 // writeChecksummed writes 1000 random entries and gives the file's checksum.
-func writeChecksummed(t *testing.T, bbto *rocksdb.BlockBasedTableOptions, factory rocksdb.FileChecksumGenFactory) (name, function, checksum string) {
-	o := optionsFor(bbto)
+func writeChecksummed(t *testing.T, tables rocksdb.TableFactory, factory rocksdb.FileChecksumGenFactory) (name, function, checksum string) {
+	o := rocksdb.DefaultOptions()
+	o.TableFactory, o.Compression = tables, rocksdb.NoCompression
 	name = filepath.Join(t.TempDir(), "test")
 	b, w := newBuilder(t, &o, icmp, name, 0, nil, &file.WriterOptions{FileChecksumGenFactory: factory})
 	rnd := util.NewRandom(uint32(rand.Int31()))
@@ -51,7 +52,7 @@ func randomKey(rnd *util.Random, n int) string {
 
 func TestBlockBasedTableTest_NoFileChecksum(t *testing.T) {
 	allParams(t, true, func(t *testing.T, bbto rocksdb.BlockBasedTableOptions) {
-		_, function, checksum := writeChecksummed(t, &bbto, nil)
+		_, function, checksum := writeChecksummed(t, blockbased.NewBlockBasedTableFactory(&bbto), nil)
 		checkEq(t, "function", function, rocksdb.UnknownFileChecksumFuncName)
 		checkEq(t, "checksum", checksum, rocksdb.UnknownFileChecksum)
 	})
@@ -60,7 +61,7 @@ func TestBlockBasedTableTest_NoFileChecksum(t *testing.T) {
 func TestBlockBasedTableTest_Crc32cFileChecksum(t *testing.T) {
 	allParams(t, true, func(t *testing.T, bbto rocksdb.BlockBasedTableOptions) {
 		f := util.GetFileChecksumGenCrc32cFactory()
-		name, function, checksum := writeChecksummed(t, &bbto, f)
+		name, function, checksum := writeChecksummed(t, blockbased.NewBlockBasedTableFactory(&bbto), f)
 		checkEq(t, "function", function, "FileChecksumCrc32c")
 		sum := func(data []byte) string {
 			g := f.CreateFileChecksumGenerator(rocksdb.FileChecksumGenContext{FileName: "db/tmp"})

@@ -1,6 +1,6 @@
 // Port of table/table_test.cc: HarnessTest. Differs: of its kinds of tables
-// those that exist here, block-based tables and single blocks; the memtable has
-// tests of its own.
+// those of this module, block-based and plain tables and single blocks; memtables
+// and databases have tests of their own.
 
 package table_test
 
@@ -15,6 +15,7 @@ import (
 	"github.com/rocksdb-go/rocksdb/table/block_based/block"
 	"github.com/rocksdb-go/rocksdb/table/format"
 	"github.com/rocksdb-go/rocksdb/table/internaliter"
+	"github.com/rocksdb-go/rocksdb/table/plain"
 	"github.com/rocksdb-go/rocksdb/util"
 	"github.com/rocksdb-go/rocksdb/util/compression"
 )
@@ -24,6 +25,8 @@ type harness struct {
 	cmp  rocksdb.Comparator
 	icmp *dbformat.InternalKeyComparator
 	data *util.KVMap
+	// forwardOnly iterators cannot go back, and seek to keys that are there.
+	forwardOnly bool
 	// build gives a source of iterators over data.
 	build func() func() internaliter.InternalIterator
 }
@@ -42,8 +45,28 @@ func eachHarness(t *testing.T, f func(h *harness, rnd *util.Random)) {
 			f(h, util.NewRandom(uint32(rand.Int31())))
 		})
 	}
+	total := rocksdb.DefaultPlainTableOptions()
+	total.BloomBitsPerKey, total.HashTableRatio = 0, 0
 	for _, reverse := range []bool{false, true} {
 		run("block", reverse, buildBlock)
+		for _, mmap := range []bool{false, true} {
+			for name, p := range map[string]struct {
+				prefix rocksdb.SliceTransform
+				opts   rocksdb.PlainTableOptions
+			}{
+				"semi-fixed prefix": {util.NewCappedPrefixTransform(2), rocksdb.DefaultPlainTableOptions()},
+				"full prefix":       {util.NewNoopTransform(), rocksdb.DefaultPlainTableOptions()},
+				"total order":       {nil, total},
+			} {
+				run(fmt.Sprintf("plain,%s,mmap=%t", name, mmap), reverse, func(h *harness) func() internaliter.InternalIterator {
+					h.forwardOnly = true
+					o := rocksdb.DefaultOptions()
+					o.Comparator, o.PrefixExtractor, o.AllowMmapReads = h.cmp, p.prefix, mmap
+					o.TableFactory = plain.NewPlainTableFactory(&p.opts)
+					return buildTable(h, &o)
+				})
+			}
+		}
 		for _, interval := range []int{16, 1, 1024} {
 			for ct := rocksdb.NoCompression; ct <= rocksdb.ZSTD; ct++ {
 				if !compression.CompressionTypeSupported(ct) {
@@ -114,18 +137,24 @@ func (h *harness) test(rnd *util.Random) {
 	}
 	h.at(it, i)
 	it.Close()
-	it = iterator()
-	i = h.data.Len() - 1
-	for it.SeekToLast(); i >= 0; it.Prev() {
+	if !h.forwardOnly {
+		it = iterator()
+		i = h.data.Len() - 1
+		for it.SeekToLast(); i >= 0; it.Prev() {
+			h.at(it, i)
+			i--
+		}
 		h.at(it, i)
-		i--
+		it.Close()
 	}
-	h.at(it, i)
-	it.Close()
 	it = iterator()
 	defer it.Close()
+	moves := 5
+	if h.forwardOnly {
+		moves = 3
+	}
 	for range 200 {
-		switch rnd.Uniform(5) {
+		switch rnd.Uniform(moves) {
 		case 0:
 			if !it.Valid() {
 				continue
@@ -137,6 +166,9 @@ func (h *harness) test(rnd *util.Random) {
 			i = 0
 		case 2:
 			k := h.pickKey(rnd)
+			if h.forwardOnly && h.data.Len() == 0 {
+				continue
+			}
 			it.Seek(maxIkey(k))
 			i = h.data.LowerBound(k)
 		case 3:
@@ -159,6 +191,9 @@ func (h *harness) pickKey(rnd *util.Random) string {
 		return "foo"
 	}
 	k, _ := h.data.At(int(rnd.Uniform(h.data.Len())))
+	if h.forwardOnly {
+		return k
+	}
 	switch rnd.Uniform(3) {
 	case 1:
 		if b := []byte(k); len(b) > 0 && b[len(b)-1] > 0 {
