@@ -183,8 +183,8 @@ func ValidateOptions(dbo *rocksdb.DBOptions, o *rocksdb.ColumnFamilyOptions) err
 			return rocksdb.InvalidArgument("Memtable doesn't allow concurrent writes (allow_concurrent_memtable_write)")
 		}
 	}
-	if o.MemtableFactory != nil && o.MemtableFactory.Name() != "SkipListFactory" {
-		// Reads would fail.
+	if o.MemtableFactory != nil && o.MemtableFactory.Name() != "SkipListFactory" && !o.DisallowMemtableWrites {
+		// Reads would fail, but for memtables that stay empty.
 		if o.ParanoidMemoryChecks {
 			return rocksdb.NotSupported("paranoid_memory_checks is not supported by " + o.MemtableFactory.Name())
 		}

@@ -332,4 +332,3 @@ func TestExternalSSTFileBasicTest_StableSnapshotWhileLoggingToManifest(t *testin
 	x.mustPut(0, "k", "put_val")
 	x.wantSeqno(seqno + 1)
 }
-

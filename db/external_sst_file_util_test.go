@@ -266,4 +266,3 @@ func (x *extTest) fileChecksum(o rocksdb.Options, path, requested string) (check
 	x.must(err)
 	return checksum, funcName
 }
-

@@ -272,7 +272,7 @@ func (o *compactionOutputs) shouldStopAtGrandparent(crossed int, added uint64) b
 // closeFile ends the present one, nextMinKey being the next table's first key.
 func (o *compactionOutputs) addToOutput(it *compaction.CompactionIterator, openFile func() error, closeFile func(nextMinKey []byte) error) error {
 	isRangeDel := it.IsDeleteRangeSentinelKey()
-	if isRangeDel && o.c.BottommostLevel() {
+	if isRangeDel && o.c.BottommostLevel() && !o.c.AllowIngestBehind() {
 		return nil // nothing is below, and the tombstone may go
 	}
 	key := it.Key()
@@ -389,7 +389,8 @@ func (o *compactionOutputs) addRangeDels(a *rangeDelArgs, nextMinKey []byte) err
 			continue
 		}
 		reachedLower = true
-		considerDrop := t.Seq <= a.earliestSnapshot && (ts == 0 || len(a.fullHistoryTSLow) > 0 &&
+		// What may be ingested behind later is to stay deleted, too.
+		considerDrop := !o.c.AllowIngestBehind() && t.Seq <= a.earliestSnapshot && (ts == 0 || len(a.fullHistoryTSLow) > 0 &&
 			o.icmp.UserComparator().CompareTimestamp(t.Timestamp, a.fullHistoryTSLow) < 0)
 		if considerDrop && bottommost {
 			a.stats.NumRangeDelDropObsolete++
