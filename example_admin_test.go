@@ -338,3 +338,64 @@ func ExampleImportLevelDB() {
 	check(db.Close())
 	// Output: 1 1
 }
+
+func ExampleColumnFamily_IngestExternalFile() {
+	db, done := openTemp(rocksdb.DefaultOptions())
+	defer done()
+	fill(db, "b")
+	dir, remove := tempDir()
+	defer remove()
+	path := filepath.Join(dir, "new.sst")
+	w := rocksdb.NewSstFileWriter(rocksdb.DefaultOptions(), nil)
+	check(w.Open(path, rocksdb.TemperatureUnknown))
+	for _, k := range []string{"a", "b", "c"} { // in order
+		check(w.Put([]byte(k), []byte("ingested")))
+	}
+	check(w.Finish(nil))
+	check(w.Close())
+	check(db.IngestExternalFile([]string{path}, nil)) // newer than what is there
+	fmt.Println(get(db.ColumnFamily, "a"), get(db.ColumnFamily, "b"))
+	// Output: ingested ingested
+}
+
+func ExampleNewSstFileReader() {
+	dir, remove := tempDir()
+	defer remove()
+	path := filepath.Join(dir, "some.sst")
+	w := rocksdb.NewSstFileWriter(rocksdb.DefaultOptions(), nil)
+	check(w.Open(path, rocksdb.TemperatureUnknown))
+	check(w.Put([]byte("a"), []byte("1")))
+	check(w.Finish(nil))
+	check(w.Close())
+
+	r := rocksdb.NewSstFileReader(rocksdb.DefaultOptions())
+	check(r.Open(path))
+	fmt.Println(r.GetTableProperties().NumEntries, r.VerifyChecksum(nil))
+	check(r.Close())
+	// Output: 1 <nil>
+}
+
+func ExampleRepairDB() {
+	dir, done := tempDir()
+	defer done()
+	o := rocksdb.DefaultOptions()
+	o.CreateIfMissing = true
+	db, err := rocksdb.Open(dir, o)
+	check(err)
+	fill(db, "a")
+	check(db.Close())
+	manifests, err := filepath.Glob(filepath.Join(dir, "MANIFEST-*"))
+	check(err)
+	check(os.Remove(manifests[0]))
+
+	_, err = rocksdb.Open(dir, o)
+	fmt.Println(err != nil)
+	check(rocksdb.RepairDB(dir, o)) // of tables and logs
+	db, err = rocksdb.Open(dir, o)
+	check(err)
+	fmt.Println(get(db.ColumnFamily, "a"))
+	check(db.Close())
+	// Output:
+	// true
+	// <a>
+}

@@ -260,6 +260,9 @@ func TestDocsNames(t *testing.T) {
 		tops[e.Name()] = true
 	}
 	for _, page := range docFiles(t) {
+		if page == "docs/porting.md" { // generated; its paths are upstream's
+			continue
+		}
 		data, err := os.ReadFile(filepath.Join(root, page))
 		if err != nil {
 			t.Fatal(err)
