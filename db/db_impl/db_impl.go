@@ -108,6 +108,7 @@ type DBImpl struct {
 	manualPaused          atomic.Int32
 
 	errorHandler *db.ErrorHandler
+	trace        tracing
 
 	// walMu protects logs; walCond is signalled when a log has been synced.
 	walMu struct {

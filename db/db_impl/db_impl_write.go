@@ -139,6 +139,7 @@ func (d *DBImpl) checkWriteOptions(wo *rocksdb.WriteOptions, batch *writebatch.W
 }
 
 func (d *DBImpl) writeImpl(wo *rocksdb.WriteOptions, batch *writebatch.WriteBatch, callback writethread.WriteCallback, s *writeScratch) error {
+	d.traceWrite(batch)
 	if err := d.checkWriteOptions(wo, batch); err != nil {
 		return err
 	}
@@ -261,6 +262,7 @@ func (d *DBImpl) leadGroup(wo *rocksdb.WriteOptions, w *writethread.Writer, s *w
 	exitHere := true
 	if err == nil {
 		total = d.examineGroup(g)
+		d.traceGroup(g)
 		d.countWrites(g, &total)
 		lastSequence = d.versions.LastSequence()
 		walErr := error(nil)
@@ -603,6 +605,7 @@ func (d *DBImpl) pipelinedWrite(wo *rocksdb.WriteOptions, w *writethread.Writer,
 		d.lastGroupSize = uint64(t.EnterAsBatchGroupLeader(w, g))
 		if err == nil {
 			total := d.examineGroup(g)
+			d.traceGroup(g)
 			d.countWrites(g, &total)
 			first := d.versions.FetchAddLastAllocatedSequence(total.count) + 1
 			assignSequences(g, first)

@@ -1,0 +1,83 @@
+// Port of db/db_impl/db_impl.cc (StartTrace, EndTrace). Differs: writes only;
+// options that would trace reads are NotSupported.
+
+package dbimpl
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/rocksdb-go/rocksdb/db/writebatch"
+	"github.com/rocksdb-go/rocksdb/db/writethread"
+	"github.com/rocksdb-go/rocksdb/include/rocksdb"
+	tracereplay "github.com/rocksdb-go/rocksdb/trace_replay"
+)
+
+// tracing is the trace of operations, if there is one.
+type tracing struct {
+	on atomic.Bool // tells without the lock that there is nothing to do
+	mu struct {
+		sync.Mutex
+		tracer *tracereplay.Tracer
+	}
+}
+
+const readFilters = rocksdb.TraceFilterGet | rocksdb.TraceFilterMultiGet | rocksdb.TraceFilterIteratorSeek | rocksdb.TraceFilterIteratorSeekForPrev
+
+// StartTrace traces writes to w from now on, instead of to an earlier w, which
+// is left as it is. The filter has to leave out reads. EndTrace closes w.
+func (d *DBImpl) StartTrace(o *rocksdb.TraceOptions, w rocksdb.TraceWriter) error {
+	if o.Filter&readFilters != readFilters {
+		return rocksdb.NotSupported("tracing of reads is not built yet: TraceOptions.filter has to leave them out")
+	}
+	d.trace.mu.Lock()
+	defer d.trace.mu.Unlock()
+	d.trace.mu.tracer = tracereplay.NewTracer(d.clock, o, w)
+	d.trace.on.Store(true)
+	return nil
+}
+
+// EndTrace ends the trace.
+func (d *DBImpl) EndTrace() error {
+	d.trace.mu.Lock()
+	defer d.trace.mu.Unlock()
+	t := d.trace.mu.tracer
+	if t == nil {
+		return rocksdb.IOError("No trace file to close")
+	}
+	d.trace.mu.tracer = nil
+	d.trace.on.Store(false)
+	return t.Close()
+}
+
+// traceWrite traces a batch that has not joined a group, unless the order is to
+// be kept.
+func (d *DBImpl) traceWrite(b *writebatch.WriteBatch) {
+	if !d.trace.on.Load() {
+		return
+	}
+	d.trace.mu.Lock()
+	defer d.trace.mu.Unlock()
+	if t := d.trace.mu.tracer; t != nil && !t.IsWriteOrderPreserved() {
+		_ = t.Write(b.Data()) // a trace that fails does not fail the write
+	}
+}
+
+// traceGroup traces a group in its order, before it is written: what a WAL may
+// have, the trace has.
+func (d *DBImpl) traceGroup(g *writethread.WriteGroup) {
+	if !d.trace.on.Load() {
+		return
+	}
+	d.trace.mu.Lock()
+	defer d.trace.mu.Unlock()
+	t := d.trace.mu.tracer
+	if t == nil || !t.IsWriteOrderPreserved() {
+		return
+	}
+	for w := g.Leader; w != nil; w = g.Next(w) {
+		if !w.CallbackFailed() {
+			_ = t.Write(w.Batch.Data()) // as above
+		}
+	}
+}

@@ -1,0 +1,21 @@
+// No upstream twin: Go package documentation.
+
+// Package tracereplay writes and reads traces of a database's operations.
+//
+// A trace file is a sequence of records; numbers have their least byte first:
+//
+//	0   time in microseconds since 1970, 8 bytes
+//	8   TraceType, 1
+//	9   length of the payload, 4
+//	13  payload
+//
+// The first record is of type TraceBegin; its payload is text: the magic, and
+// after tabs "Trace Version: 0.2", "RocksDB Version: 11.8" and the format. The
+// last one, which a killed process leaves out, is TraceEnd.
+//
+// Payloads begin with a map, 8 bytes, of the fields they have; bit n is the
+// PayloadType n. A write has a batch, length-prefixed. Reads are known by their
+// types and skipped; they are not written yet.
+//
+// Main type: Tracer, which is not safe for concurrent use. Read trace_replay.go.
+package tracereplay
