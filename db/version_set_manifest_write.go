@@ -15,6 +15,7 @@ import (
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
 	"github.com/rocksdb-go/rocksdb/logging"
 	"github.com/rocksdb-go/rocksdb/options"
+	"github.com/rocksdb-go/rocksdb/test_util/killpoint"
 	"github.com/rocksdb-go/rocksdb/test_util/syncpoint"
 )
 
@@ -371,6 +372,7 @@ func (b *manifestBatch) appendEdits(log *wal.Writer) error {
 		if record, ok = e.EncodeTo(record[:0], b.tsSizes[i]); !ok {
 			return rocksdb.Corruption("Unable to encode VersionEdit:" + e.DebugString(true))
 		}
+		killpoint.RandomWithWeight("VersionSet::LogAndApply:BeforeAddRecord", killpoint.ReduceOdds2)
 		if len(b.edits) > 1 && i == len(b.edits)-1 {
 			syncpoint.Process("VersionSet::ProcessManifestWrites:BeforeWriteLastVersionEdit:0")
 			syncpoint.Process("VersionSet::ProcessManifestWrites:BeforeWriteLastVersionEdit:1")

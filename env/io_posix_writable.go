@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
+	"github.com/rocksdb-go/rocksdb/test_util/killpoint"
 )
 
 // posixWritableFile writes by write and pwrite.
@@ -133,6 +134,7 @@ func (w *posixWritableFile) InvalidateCache(offset, length uint64) error {
 }
 
 func (w *posixWritableFile) Allocate(offset, length uint64, opts *rocksdb.IOOptions) error {
+	killpoint.Random("PosixWritableFile::Allocate:0")
 	return allocate(w.f, w.name, w.allowFallocate, w.keepSize, offset, length, opts)
 }
 
@@ -213,6 +215,7 @@ func (m *posixMmapFile) unmapCurrentRegion() error {
 	if m.region == nil {
 		return nil
 	}
+	killpoint.Random("PosixMmapFile::UnmapCurrentRegion:0")
 	if err := munmap(m.region); err != nil {
 		return IOError("While munmap", m.name, err)
 	}
@@ -225,6 +228,7 @@ func (m *posixMmapFile) unmapCurrentRegion() error {
 }
 
 func (m *posixMmapFile) mapNewRegion() error {
+	killpoint.Random("PosixMmapFile::Append:1")
 	off := int64(m.fileOffset)
 	err := error(syscall.ENOSYS)
 	if m.allowFallocate {
@@ -238,6 +242,7 @@ func (m *posixMmapFile) mapNewRegion() error {
 	if err != nil {
 		return IOError("Error allocating space to file", m.name, err)
 	}
+	killpoint.Random("PosixMmapFile::Append:2")
 	m.region, err = m.f.mmap(off, uint64(m.mapSize), true)
 	if err != nil {
 		return IOError("MMap failed on", m.name, err)
@@ -249,6 +254,7 @@ func (m *posixMmapFile) msync() error {
 	if m.used == m.synced {
 		return nil
 	}
+	killpoint.Random("PosixMmapFile::Msync:0")
 	page := os.Getpagesize()
 	from := m.synced / page * page
 	to := (m.used + page - 1) / page * page
@@ -262,6 +268,7 @@ func (m *posixMmapFile) msync() error {
 func (m *posixMmapFile) Append(data []byte, _ *rocksdb.IOOptions) error {
 	for len(data) > 0 {
 		if m.used == len(m.region) {
+			killpoint.Random("PosixMmapFile::Append:0")
 			// What leaves the mapping unsynced is synced by the file's own sync.
 			if err := m.unmapCurrentRegion(); err != nil {
 				return err
@@ -330,5 +337,6 @@ func (m *posixMmapFile) InvalidateCache(offset, length uint64) error {
 }
 
 func (m *posixMmapFile) Allocate(offset, length uint64, opts *rocksdb.IOOptions) error {
+	killpoint.Random("PosixMmapFile::Allocate:0")
 	return allocate(m.f, m.name, m.allowFallocate, m.keepSize, offset, length, opts)
 }

@@ -6,6 +6,7 @@ package file
 import (
 	"github.com/rocksdb-go/rocksdb/file/filename"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
+	"github.com/rocksdb-go/rocksdb/test_util/killpoint"
 	"github.com/rocksdb-go/rocksdb/test_util/syncpoint"
 	"github.com/rocksdb-go/rocksdb/util/stopwatch"
 )
@@ -23,7 +24,9 @@ func SetCurrentFile(wo *rocksdb.WriteOptions, fs rocksdb.FileSystem, dbname stri
 	err := rocksdb.WriteStringToFile(fs, []byte(filename.DescriptorFileBaseName(number)+"\n"), tmp, true, &opts, &fileOpts)
 	syncpoint.ProcessArg("SetCurrentFile:BeforeRename", &err)
 	if err == nil {
+		killpoint.RandomWithWeight("SetCurrentFile:0", killpoint.ReduceOdds2)
 		err = fs.RenameFile(tmp, current, &opts)
+		killpoint.RandomWithWeight("SetCurrentFile:1", killpoint.ReduceOdds2)
 		syncpoint.ProcessArg("SetCurrentFile:AfterRename", &err)
 	}
 	if err != nil {
@@ -77,6 +80,7 @@ func syncDirAfterRename(fs rocksdb.FileSystem, dir, newName string, opts *rocksd
 
 // SyncManifest syncs a MANIFEST's writer and counts the time.
 func SyncManifest(clock rocksdb.SystemClock, stats rocksdb.Statistics, useFsync bool, wo *rocksdb.WriteOptions, w *WritableFileWriter) error {
+	killpoint.RandomWithWeight("SyncManifest:0", killpoint.ReduceOdds2)
 	sw := stopwatch.NewStopWatch(clock, stats, rocksdb.HistManifestFileSyncMicros)
 	defer sw.Stop()
 	opts := rocksdb.DefaultIOOptions()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
 	"github.com/rocksdb-go/rocksdb/monitoring"
+	"github.com/rocksdb-go/rocksdb/test_util/killpoint"
 	"github.com/rocksdb-go/rocksdb/test_util/syncpoint"
 	"github.com/rocksdb-go/rocksdb/util"
 	"github.com/rocksdb-go/rocksdb/util/stopwatch"
@@ -116,6 +117,7 @@ func CreateWritableFileWriter(fs rocksdb.FileSystem, name string, opts *rocksdb.
 		return nil, rocksdb.InvalidArgument("Direct write requires writable_file_max_buffer_size > 0")
 	}
 	f, err := fs.NewWritableFile(name, opts)
+	killpoint.RandomWithWeight("NewWritableFile:0", killpoint.ReduceOdds2)
 	if err != nil {
 		return nil, err
 	}
@@ -194,6 +196,7 @@ func (w *WritableFileWriter) Append(opts *rocksdb.IOOptions, data []byte, crc32c
 	sw := stopwatch.NewStopWatchElapsed(w.clock, w.stats, w.histType, writeHistogram(w.histType, opts.IOActivity), nil, true, false)
 	defer sw.Stop()
 	w.pendingSync = true
+	killpoint.RandomWithWeight("WritableFileWriter::Append:0", killpoint.ReduceOdds2)
 	if w.checksumGen != nil {
 		w.checksumGen.Update(data)
 	}
@@ -207,6 +210,7 @@ func (w *WritableFileWriter) Append(opts *rocksdb.IOOptions, data []byte, crc32c
 	w.makeRoom(len(data))
 
 	err := w.append(opts, data, crc32c)
+	killpoint.Random("WritableFileWriter::Append:1")
 	if err != nil {
 		w.setSeenError(err)
 		return err
@@ -336,6 +340,7 @@ func (w *WritableFileWriter) Close(opts *rocksdb.IOOptions) error {
 			err = terr
 		}
 	}
+	killpoint.Random("WritableFileWriter::Close:0")
 	start := w.listeners.start()
 	cerr := f.Close(opts)
 	w.listeners.notify(start, rocksdb.FileOperationTypeClose, rocksdb.FileOperationTypeClose, 0, 0, cerr)
@@ -343,6 +348,7 @@ func (w *WritableFileWriter) Close(opts *rocksdb.IOOptions) error {
 		err = cerr
 	}
 	w.file = nil
+	killpoint.Random("WritableFileWriter::Close:1")
 	if err != nil {
 		w.setSeenError(err)
 		return err
@@ -376,6 +382,7 @@ func (w *WritableFileWriter) Flush(opts *rocksdb.IOOptions) error {
 		return err
 	}
 	opts = w.finalize(opts)
+	killpoint.RandomWithWeight("WritableFileWriter::Flush:0", killpoint.ReduceOdds2)
 	if len(w.buf) > 0 {
 		var err error
 		withCRC := w.verify && w.bufferedWithCRC
@@ -430,12 +437,14 @@ func (w *WritableFileWriter) Sync(opts *rocksdb.IOOptions, useFsync bool) error 
 	if err := w.Flush(opts); err != nil {
 		return err
 	}
+	killpoint.Random("WritableFileWriter::Sync:0")
 	if !w.directIO && w.pendingSync {
 		if err := w.syncInternal(opts, useFsync); err != nil {
 			w.setSeenError(err)
 			return err
 		}
 	}
+	killpoint.Random("WritableFileWriter::Sync:1")
 	w.pendingSync = false
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
 	"github.com/rocksdb-go/rocksdb/monitoring"
+	"github.com/rocksdb-go/rocksdb/test_util/killpoint"
 	"github.com/rocksdb-go/rocksdb/test_util/syncpoint"
 	"github.com/rocksdb-go/rocksdb/util"
 )
@@ -74,12 +75,21 @@ func (w *WritableFileWriter) writeBuffered(opts *rocksdb.IOOptions, data []byte)
 			crc = util.Crc32cValue(data[:n])
 		}
 		if err := w.appendToFile(opts, data[:n], w.verify, crc); err != nil {
-			return err
+			return w.forget(err)
 		}
+		killpoint.Random("WritableFileWriter::WriteBuffered:0")
 		data = data[n:]
 	}
 	w.buf, w.bufferedCRC = w.buf[:0], 0
 	return nil
+}
+
+// forget drops what is buffered after a failed write: the file may have it all
+// the same, and must not get it twice from a later Close or retry.
+func (w *WritableFileWriter) forget(err error) error {
+	w.buf, w.bufferedCRC = w.buf[:0], 0
+	w.setSeenError(err)
+	return err
 }
 
 // writeBufferedWithChecksum writes data, whose checksum is bufferedCRC, in one
@@ -87,8 +97,9 @@ func (w *WritableFileWriter) writeBuffered(opts *rocksdb.IOOptions, data []byte)
 func (w *WritableFileWriter) writeBufferedWithChecksum(opts *rocksdb.IOOptions, data []byte) error {
 	w.waitForAll(opts, len(data), 0)
 	if err := w.appendToFile(opts, data, true, w.bufferedCRC); err != nil {
-		return err
+		return w.forget(err)
 	}
+	killpoint.Random("WritableFileWriter::WriteBuffered:0")
 	w.buf, w.bufferedCRC = w.buf[:0], 0
 	return nil
 }
