@@ -1,5 +1,6 @@
-// Port of utilities/fault_injection_fs.{h,cc}. Differs: an error context is the
-// file system's, not a thread's; a file's state is shared, not copied at each
+// Port of utilities/fault_injection_fs.{h,cc}. Differs: an error context is not
+// a thread's, but that of the operations of one IOStatsContext or one activity,
+// or the file system's; a file's state is shared, not copied at each
 // append, and keeps unsynced data that a later sync by name makes durable;
 // errors of the target's sync are returned; linking a file that is open for
 // writing is an error, not an abort.
@@ -78,6 +79,21 @@ type errorContext struct {
 	count                  int
 }
 
+// errorContexts are the contexts of one scope, by class.
+type errorContexts [numFaultInjectionIOTypes]*errorContext
+
+// ErrorScope says whose operations an error context is for. Where several
+// apply, Stats goes before Activity, and that before the whole file system.
+type ErrorScope struct {
+	// Stats, when not nil: the operations that report to it, as those of calls
+	// whose ReadOptions or WriteOptions have it. It stands for upstream's
+	// thread.
+	Stats *rocksdb.IOStatsContext
+	// Activity, when Stats is nil and it is not IOActivityUnknown: its
+	// operations.
+	Activity rocksdb.IOActivity
+}
+
 // FaultInjectionTestFS wraps a file system for tests of crashes and errors. It
 // is safe for concurrent use.
 type FaultInjectionTestFS struct {
@@ -97,6 +113,9 @@ type FaultInjectionTestFS struct {
 		contracts        map[string]rocksdb.FileOpenContract
 		newFiles         map[string]map[string]overwritten // by directory and name
 		contexts         [numFaultInjectionIOTypes]*errorContext
+		byStats          map[*rocksdb.IOStatsContext]*errorContexts
+		byActivity       map[rocksdb.IOActivity]*errorContexts
+		injectedErrors   int
 		injector         func(op, name string) error
 		excludedActivity map[rocksdb.IOActivity]bool
 		excludedTypes    map[rocksdb.FileType]bool
@@ -285,6 +304,102 @@ func (f *FaultInjectionTestFS) SetErrorContext(t FaultInjectionIOType, seed uint
 	f.mu.contexts[t] = &errorContext{rand: util.NewRandom(seed), oneIn: oneIn, retryable: retryable, hasDataLoss: hasDataLoss}
 }
 
+// SetScopedErrorContext is SetErrorContext for a scope. The context is not
+// enabled yet.
+func (f *FaultInjectionTestFS) SetScopedErrorContext(s ErrorScope, t FaultInjectionIOType, seed uint32, oneIn int, retryable, hasDataLoss bool) {
+	c := &errorContext{rand: util.NewRandom(seed), oneIn: oneIn, retryable: retryable, hasDataLoss: hasDataLoss}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	switch {
+	case s.Stats != nil:
+		if f.mu.byStats == nil {
+			f.mu.byStats = map[*rocksdb.IOStatsContext]*errorContexts{}
+		}
+		if f.mu.byStats[s.Stats] == nil {
+			f.mu.byStats[s.Stats] = &errorContexts{}
+		}
+		f.mu.byStats[s.Stats][t] = c
+	case s.Activity != rocksdb.IOActivityUnknown:
+		if f.mu.byActivity == nil {
+			f.mu.byActivity = map[rocksdb.IOActivity]*errorContexts{}
+		}
+		if f.mu.byActivity[s.Activity] == nil {
+			f.mu.byActivity[s.Activity] = &errorContexts{}
+		}
+		f.mu.byActivity[s.Activity][t] = c
+	default:
+		f.mu.contexts[t] = c
+	}
+}
+
+// scoped is the context of a scope, nil when it has none.
+func (f *FaultInjectionTestFS) scoped(s ErrorScope, t FaultInjectionIOType) *errorContext {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var all *errorContexts
+	switch {
+	case s.Stats != nil:
+		all = f.mu.byStats[s.Stats]
+	case s.Activity != rocksdb.IOActivityUnknown:
+		all = f.mu.byActivity[s.Activity]
+	default:
+		return f.mu.contexts[t]
+	}
+	if all == nil {
+		return nil
+	}
+	return all[t]
+}
+
+// EnableScopedErrorInjection begins, or ends, to fail the classes of a scope;
+// no classes are all.
+func (f *FaultInjectionTestFS) EnableScopedErrorInjection(s ErrorScope, on bool, types ...FaultInjectionIOType) {
+	if len(types) == 0 {
+		types = allFaultInjectionIOTypes
+	}
+	for _, t := range types {
+		if c := f.scoped(s, t); c != nil {
+			c.mu.Lock()
+			c.enabled = on
+			c.mu.Unlock()
+		}
+	}
+}
+
+// GetAndResetScopedErrorCount counts the failures of a class and scope since it
+// was last asked.
+func (f *FaultInjectionTestFS) GetAndResetScopedErrorCount(s ErrorScope, t FaultInjectionIOType) int {
+	c := f.scoped(s, t)
+	if c == nil {
+		return 0
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	n := c.count
+	c.count = 0
+	return n
+}
+
+// InjectedErrors counts all errors that contexts injected.
+func (f *FaultInjectionTestFS) InjectedErrors() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.mu.injectedErrors
+}
+
+// contextForLocked is the context that an operation is asked of.
+func (f *FaultInjectionTestFS) contextForLocked(t FaultInjectionIOType, opts *rocksdb.IOOptions) *errorContext {
+	if opts != nil {
+		if all := f.mu.byStats[opts.IOStats]; opts.IOStats != nil && all != nil {
+			return all[t]
+		}
+		if all := f.mu.byActivity[opts.IOActivity]; all != nil {
+			return all[t]
+		}
+	}
+	return f.mu.contexts[t]
+}
+
 func (f *FaultInjectionTestFS) context(t FaultInjectionIOType) *errorContext {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -429,7 +544,7 @@ func injectedMessage(t FaultInjectionIOType, op, name string) string {
 // maybeInject is the error that an operation is to fail with, mostly nil.
 func (f *FaultInjectionTestFS) maybeInject(t FaultInjectionIOType, opts *rocksdb.IOOptions, op, name string, detail ErrorDetail) error {
 	f.mu.Lock()
-	c, injector := f.mu.contexts[t], f.mu.injector
+	c, injector := f.contextForLocked(t, opts), f.mu.injector
 	f.mu.Unlock()
 	if injector != nil {
 		if err := injector(op, name); err != nil {
@@ -450,6 +565,9 @@ func (f *FaultInjectionTestFS) maybeInject(t FaultInjectionIOType, opts *rocksdb
 	}
 	s := rocksdb.IOError(injectedMessage(t, op, name))
 	s.Retryable, s.DataLoss = c.retryable, c.hasDataLoss
+	f.mu.Lock()
+	f.mu.injectedErrors++
+	f.mu.Unlock()
 	f.log.Record(op, name, detail, s)
 	if t == FaultInjectionWrite {
 		syncpoint.Process("FaultInjectionTestFS::InjectMetadataWriteError:Injected")
