@@ -10,9 +10,11 @@ TOOLS = db_bench ldb sst_dump db_stress upstream
 
 all: $(TOOLS)
 
-# The tools, at the root and git-ignored.
+# The tools, at the root and git-ignored. db_stress has kill points and checks of
+# invariants, as upstream's debug build.
 $(TOOLS):
-	$(GO) build -o $@ ./tools/$@
+	$(GO) build $(if $(filter db_stress,$@),-tags "$(STRESS_TAGS)") -o $@ ./tools/$@
+STRESS_TAGS = killpoint,invariants
 
 # Builds db_bench and runs the six usual benchmarks at NUM keys on a database in
 # a temporary directory; prints db_bench's own lines.

@@ -58,6 +58,12 @@ func (f *Flag) Value() string { return formatValue(f.value, f.Type) }
 // Tag gives an entry of the field's struct tag.
 func (f *Flag) Tag(key string) string { return f.tag.Get(key) }
 
+// HasTag tells whether the field's struct tag has the entry.
+func (f *Flag) HasTag(key string) bool {
+	_, ok := f.tag.Lookup(key)
+	return ok
+}
+
 // Set is the flags of a program.
 type Set struct {
 	Program string // its name in messages

@@ -1,6 +1,7 @@
 // No upstream twin: Go package documentation.
 
-// Command db_stress is the name under which upstream's stress test is known.
-// The test itself is not built yet: the command says so and fails, so that no
-// script takes silence for a verified database.
+// Command db_stress is the stress test, with upstream's flags: threads write
+// and read at random and verify; expected_values_dir lets a run verify what a
+// killed one left. The test itself is package db_stress_tool; tools/db_crashtest
+// runs and kills it.
 package main
