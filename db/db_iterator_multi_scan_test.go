@@ -528,3 +528,31 @@ func TestDBMultiScanIteratorTest_AsyncIOFallbackWithoutFSSupport(t *testing.T) {
 		x.close()
 	})
 }
+
+// Refresh under a bound does not lose the range tombstones beyond it.
+func TestDBIterator_SetBoundsAfterRefresh(t *testing.T) {
+	for _, flushed := range []bool{false, true} {
+		x := newDBTest(t)
+		for _, k := range []string{"a", "b", "c", "d"} {
+			x.mustPut(0, k, k)
+		}
+		x.flush(0)
+		x.must(x.db.DeleteRange(nil, []byte("b"), []byte("d")))
+		if flushed {
+			x.flush(0)
+		}
+		it := x.db.NewIterator(nil)
+		it.SetBounds(nil, []byte("b"))
+		x.must(it.Refresh(nil))
+		it.SetBounds(nil, []byte("d"))
+		got := ""
+		for it.Seek([]byte("a")); it.Valid(); it.Next() {
+			got += string(it.Key())
+		}
+		if got != "a" {
+			t.Errorf("flushed %t: keys %q", flushed, got)
+		}
+		x.must(it.Status())
+		x.must(it.Close())
+	}
+}

@@ -22,7 +22,6 @@ type sharedState struct {
 
 	verificationFailed atomic.Bool
 	shouldStopTest     atomic.Bool
-	printing           atomic.Bool
 
 	// mu protects the rendezvous; cond tells of each change.
 	mu struct {

@@ -116,7 +116,7 @@ func newStressTest(t *Tool, i int, dbPath, expectedDir string) (*stressTest, err
 	}
 	if f.DestroyDBInitially {
 		if err := t.destroyDB(dbPath); err != nil {
-			return nil, fmt.Errorf("Cannot destroy original db: %w", err)
+			return nil, fmt.Errorf("cannot destroy original db: %w", err)
 		}
 	}
 	return s, nil
@@ -177,18 +177,6 @@ func (s *stressTest) verifyReadOptions() rocksdb.ReadOptions {
 	ro := rocksdb.DefaultReadOptions()
 	ro.VerifyChecksums = s.flags.VerifyChecksum
 	return ro
-}
-
-// withoutFaults runs f with no errors injected into the worker's calls.
-func (s *stressTest) withoutFaults(t *threadState, f func()) {
-	if s.fault == nil || t == nil {
-		f()
-		return
-	}
-	scope := fsutil.ErrorScope{Stats: t.io}
-	s.fault.EnableScopedErrorInjection(scope, false)
-	f()
-	s.fault.EnableScopedErrorInjection(scope, true)
 }
 
 // setWorkerFaults makes the worker's reads fail as the flags say.

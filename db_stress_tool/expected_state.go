@@ -269,7 +269,7 @@ type fatalTraceWriter struct {
 func (w *fatalTraceWriter) Write(data []byte) error {
 	err := w.TraceWriter.Write(data)
 	if err != nil {
-		w.fail(fmt.Errorf("Fatal expected-state trace write failure for %s: %w", w.path, err))
+		w.fail(fmt.Errorf("fatal expected-state trace write failure for %s: %w", w.path, err))
 	}
 	return err
 }

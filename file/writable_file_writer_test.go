@@ -134,6 +134,36 @@ func TestWritableFileWriter_FileChecksum(t *testing.T) {
 	}
 }
 
+// What a failed append held is gone: it is not written by a later one, whose
+// place in the file it would take.
+func TestWritableFileWriter_FailedAppendIsForgotten(t *testing.T) {
+	fs := fsutil.NewFaultInjectionTestFS(env.DefaultFileSystem())
+	name := filepath.Join(t.TempDir(), "test_file")
+	opts := rocksdb.DefaultFileOptions()
+	w, err := file.CreateWritableFileWriter(fs, name, &opts, &file.WriterOptions{})
+	ok(t, err)
+	ok(t, w.Append(nil, []byte("first"), 0))
+	ok(t, w.Flush(nil))
+	ok(t, w.Append(nil, []byte("lost"), 0))
+	fs.SetFilesystemActive(false, rocksdb.IOError("no device"))
+	if err := w.Flush(nil); err == nil {
+		t.Fatal("flushed to a dead file system")
+	}
+	fs.SetFilesystemActive(true, nil)
+	if err := w.Append(nil, []byte("more"), 0); err == nil {
+		err = w.Flush(nil)
+		if err == nil {
+			t.Error("written after a failed append")
+		}
+	}
+	_ = w.Close(nil)
+	got, err := rocksdb.ReadFileToString(env.DefaultFileSystem(), name, nil)
+	ok(t, err)
+	if string(got) != "first" {
+		t.Errorf("file has %q", got)
+	}
+}
+
 func TestFileUtil(t *testing.T) {
 	fs, dir := env.DefaultFileSystem(), t.TempDir()
 	ok(t, file.CreateFile(fs, dir+"/a", bytes.Repeat([]byte("x"), 10000), true))

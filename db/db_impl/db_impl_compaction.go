@@ -248,8 +248,11 @@ func (d *DBImpl) runCompactionLocked(c *compaction.Compaction, m *manualCompacti
 		for _, f := range c.InputFiles(0) {
 			c.Edit().DeleteFile(c.Level(), f.FD.GetNumber())
 		}
+		d.notifyCompactionBegin(cfd, c, nil, jc)
+		d.notifyCompactionPreCommit(cfd, c, nil, jc, nil)
 		err = d.applyCompactionEditLocked(cfd, c, jc)
 		logging.ToBuffer(log, "[%s] Deleted %d files\n", cfd.GetName(), c.NumInputFiles(0))
+		d.notifyCompactionCompleted(cfd, c, nil, jc, err)
 	case c.IsTrivialCopyCompaction():
 		err = rocksdb.NotSupported("FIFO compaction that changes temperature")
 		c.ReleaseCompactionFiles(err)
@@ -311,14 +314,15 @@ func (d *DBImpl) trivialMoveLocked(cfd *db.ColumnFamilyData, c *compaction.Compa
 			c.Edit().AddCompactCursor(at, vs.GetNextCompactCursor(at, c.NumInputFiles(0)))
 		}
 	}
-	d.notifyCompaction(cfd, c, nil, jc, nil, true)
+	d.notifyCompactionBegin(cfd, c, nil, jc)
+	d.notifyCompactionPreCommit(cfd, c, nil, jc, nil)
 	err := d.applyCompactionEditLocked(cfd, c, jc)
 	cfd.InternalStats().IncBytesMoved(c.OutputLevel(), bytes)
 	d.eventLogger.LogToBuffer(log, 1024).Add("job", jc.id).Add("event", "trivial_move").Add("destination_level", c.OutputLevel()).
 		Add("files", moved).Add("total_files_size", bytes).End()
 	logging.ToBuffer(log, "[%s] Moved #%d files to level-%d %d bytes %s: %s\n", cfd.GetName(), moved, c.OutputLevel(), bytes,
 		statusText(err), cfd.Current().StorageInfo().LevelSummary())
-	d.notifyCompaction(cfd, c, nil, jc, err, false)
+	d.notifyCompactionCompleted(cfd, c, nil, jc, err)
 	return err
 }
 
@@ -332,12 +336,13 @@ func (d *DBImpl) runCompactionJobLocked(cfd *db.ColumnFamilyData, c *compaction.
 		EventLogger: d.eventLogger, DBID: d.dbID, SessionID: d.sessionID, Priority: d.compactionPriority(), Env: d.env,
 	})
 	j.Prepare()
-	d.notifyCompaction(cfd, c, j, jc, nil, true)
+	d.notifyCompactionBegin(cfd, c, j, jc)
 	d.mu.Unlock()
 	syncpoint.Process("DBImpl::BackgroundCompaction:NonTrivial:BeforeRun")
 	err := j.Run()
 	syncpoint.Process("DBImpl::BackgroundCompaction:NonTrivial:AfterRun")
 	d.mu.Lock()
+	d.notifyCompactionPreCommit(cfd, c, j, jc, err)
 	released := false
 	installErr := j.Install(err, func(err error) {
 		released = true
@@ -352,7 +357,7 @@ func (d *DBImpl) runCompactionJobLocked(cfd *db.ColumnFamilyData, c *compaction.
 	if err == nil {
 		d.installSuperVersionAndScheduleLocked(cfd, &jc.sv)
 	}
-	d.notifyCompaction(cfd, c, j, jc, err, false)
+	d.notifyCompactionCompleted(cfd, c, j, jc, err)
 	return err
 }
 
@@ -363,18 +368,51 @@ func (d *DBImpl) compactionPriority() rocksdb.IOPriority {
 	return rocksdb.IOLow
 }
 
-func (d *DBImpl) notifyCompaction(cfd *db.ColumnFamilyData, c *compaction.Compaction, j *job.CompactionJob, jc *jobContext, err error, begin bool) {
-	if len(d.immutable.Listeners) == 0 || cfd.IsDropped() || d.shuttingDown.Load() {
+// notifyCompactionBegin tells listeners that a compaction begins; those that are
+// not told hear nothing more of it.
+func (d *DBImpl) notifyCompactionBegin(cfd *db.ColumnFamilyData, c *compaction.Compaction, j *job.CompactionJob, jc *jobContext) {
+	if len(d.immutable.Listeners) == 0 || d.shuttingDown.Load() || c.IsManualCompaction() && d.manualPaused.Load() > 0 {
+		return
+	}
+	c.SetNotifyOnCompactionCompleted()
+	info := d.compactionJobInfo(cfd, c, j, jc, nil)
+	info.NumL0Files = c.InputVersion().StorageInfo().NumLevelFiles(0)
+	d.mu.Unlock()
+	syncpoint.Process("DBImpl::NotifyOnCompactionBegin::UnlockMutex")
+	for _, l := range d.immutable.Listeners {
+		l.OnCompactionBegin(d, info)
+	}
+	d.mu.Lock()
+}
+
+// notifyCompactionPreCommit tells them, once, that the compaction's result is
+// about to be installed or given up; the inputs still are its own.
+func (d *DBImpl) notifyCompactionPreCommit(cfd *db.ColumnFamilyData, c *compaction.Compaction, j *job.CompactionJob, jc *jobContext, err error) {
+	if d.shuttingDown.Load() || !c.ShouldNotifyOnCompactionCompleted() || c.WasNotifyOnCompactionPreCommitCalled() {
+		return
+	}
+	c.SetNotifyOnCompactionPreCommitCalled()
+	info := d.compactionJobInfo(cfd, c, j, jc, err)
+	info.NumL0Files = cfd.Current().StorageInfo().NumLevelFiles(0)
+	d.mu.Unlock()
+	syncpoint.Process("DBImpl::NotifyOnCompactionPreCommit::UnlockMutex")
+	for _, l := range d.immutable.Listeners {
+		l.OnCompactionPreCommit(d, info)
+	}
+	d.mu.Lock()
+}
+
+// notifyCompactionCompleted tells them that the compaction is over.
+func (d *DBImpl) notifyCompactionCompleted(cfd *db.ColumnFamilyData, c *compaction.Compaction, j *job.CompactionJob, jc *jobContext, err error) {
+	if d.shuttingDown.Load() || !c.ShouldNotifyOnCompactionCompleted() {
 		return
 	}
 	info := d.compactionJobInfo(cfd, c, j, jc, err)
+	info.NumL0Files = cfd.Current().StorageInfo().NumLevelFiles(0)
 	d.mu.Unlock()
+	syncpoint.Process("DBImpl::NotifyOnCompactionCompleted::UnlockMutex")
 	for _, l := range d.immutable.Listeners {
-		if begin {
-			l.OnCompactionBegin(d, info)
-		} else {
-			l.OnCompactionCompleted(d, info)
-		}
+		l.OnCompactionCompleted(d, info)
 	}
 	d.mu.Lock()
 }

@@ -112,6 +112,7 @@ func (it *Iterator) SetBounds(lower, upper []byte) {
 
 // setBounds keeps the keys.
 func (it *Iterator) setBounds(lower, upper []byte) {
+	it.boundsMove = true
 	it.ro.IterateLowerBound, it.ro.IterateUpperBound = lower, upper
 	it.DBIter.SetBounds(lower, upper)
 }

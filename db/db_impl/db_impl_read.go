@@ -263,6 +263,8 @@ type Iterator struct {
 	resolver resolver
 	kept     []byte // bounds and timestamps of ro
 	closed   bool
+
+	boundsMove bool // SetBounds was used: range tombstones of every bound may be wanted
 }
 
 // iterators are those recycled.
@@ -271,7 +273,7 @@ var iterators = sync.Pool{New: func() any { return new(Iterator) }}
 // newIterator gives an iterator to be initialized; sv is taken over.
 func (d *DBImpl) newIterator(ro *rocksdb.ReadOptions, cfd *db.ColumnFamilyData, sv *db.SuperVersion) *Iterator {
 	it := iterators.Get().(*Iterator)
-	it.d, it.cfd, it.ro, it.sv, it.closed = d, cfd, *ro, sv, false
+	it.d, it.cfd, it.ro, it.sv, it.closed, it.boundsMove = d, cfd, *ro, sv, false, false
 	d.openIterators.Add(1)
 	return it
 }
@@ -392,7 +394,11 @@ func (it *Iterator) internalIterator(seq rocksdb.SequenceNumber) internaliter.In
 	sv, ro := it.sv, &it.ro
 	prefix := sv.MutableCFOptions.PrefixExtractor
 	prefixSeek := !ro.TotalOrderSeek && !ro.AutoPrefixMode && prefix != nil
-	b := table.NewMergeIteratorBuilder(it.cfd.InternalComparator(), prefixSeek, ro.IterateUpperBound)
+	tombstonesUpTo := ro.IterateUpperBound
+	if it.boundsMove {
+		tombstonesUpTo = nil
+	}
+	b := table.NewMergeIteratorBuilder(it.cfd.InternalComparator(), prefixSeek, tombstonesUpTo)
 	if ro.PerfContext != nil {
 		b.SetPerfContext(ro.PerfContext)
 	}
