@@ -5,7 +5,6 @@
 package db
 
 import (
-	"github.com/rocksdb-go/rocksdb/db/wal"
 	"math"
 	"sync"
 	"sync/atomic"
@@ -15,8 +14,10 @@ import (
 	"github.com/rocksdb-go/rocksdb/db/memtable"
 	"github.com/rocksdb-go/rocksdb/db/tablecache"
 	"github.com/rocksdb-go/rocksdb/db/version"
+	"github.com/rocksdb-go/rocksdb/db/wal"
 	"github.com/rocksdb-go/rocksdb/db/writethread"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
+	"github.com/rocksdb-go/rocksdb/monitoring"
 	"github.com/rocksdb-go/rocksdb/options"
 )
 
@@ -45,6 +46,7 @@ type SuperVersion struct {
 	WriteStallCondition rocksdb.WriteStallCondition
 
 	refs atomic.Int32
+	met  atomic.Bool // a reader has come to it
 	host SuperVersionHost
 }
 
@@ -364,7 +366,14 @@ func (c *ColumnFamilyData) SetMemtable(m *memtable.MemTable) {
 func (c *ColumnFamilyData) GetReferencedSuperVersion() *SuperVersion {
 	for {
 		sv := c.superVersion.Load()
-		if sv == nil || sv.tryRef() {
+		if sv == nil {
+			return nil
+		}
+		if sv.tryRef() {
+			if !sv.met.Load() && sv.met.CompareAndSwap(false, true) {
+				// Upstream counts each thread's first use of it.
+				monitoring.RecordTick(c.ioptions.Stats, rocksdb.NumberSuperversionAcquires, 1)
+			}
 			return sv
 		}
 	}

@@ -220,12 +220,14 @@ func (m *multiGet) finishPending() error {
 // settleAll settles the keys that the table ended and moves the others on.
 func (m *multiGet) settleAll(t *tableLookup) error {
 	t.lookup = tablecache.PendingMultiGet{}
+	looked := uint64(0)
 	for i := t.keys.First(); i < t.keys.End(); i = t.keys.NextIndex(i) {
 		k := t.keys.Key(i)
 		if *k.Err != nil {
 			t.keys.MarkKeyDone(i)
 			continue
 		}
+		looked++
 		if m.settle(t, i, k); !t.keys.CheckKeyDone(i) {
 			m.advance(i)
 		}
@@ -233,6 +235,7 @@ func (m *multiGet) settleAll(t *tableLookup) error {
 			return rocksdb.Aborted()
 		}
 	}
+	monitoring.RecordInHistogram(m.v.cfd.IOptions().Stats, rocksdb.HistSSTBatchSize, looked)
 	return nil
 }
 

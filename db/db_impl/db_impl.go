@@ -358,6 +358,7 @@ func (d *DBImpl) SetOptions(cf rocksdb.ColumnFamilyHandle, values map[string]str
 		mo := cfd.GetLatestMutableCFOptions()
 		vs.ComputeCompactionScore(cfd.IOptions(), mo, string(cfd.GetFullHistoryTsLow()))
 		d.installSuperVersionAndScheduleLocked(cfd, ctx)
+		d.bgCond.Broadcast() // writers may go on with the new options
 		syncpoint.Process("DBImpl::SetOptions:Installed")
 	}
 	d.mu.Unlock()

@@ -484,7 +484,7 @@ func (d *DBImpl) CompactRange(o *rocksdb.CompactRangeOptions, cf rocksdb.ColumnF
 		sv := cfd.GetReferencedSuperVersion()
 		var err error
 		flush, err = cfd.RangesOverlapWithMemtables([]dbformat.UserKeyRange{{Start: begin, Limit: end}}, sv)
-		sv.Release()
+		d.returnSuperVersion(sv)
 		if err != nil {
 			return err
 		}
@@ -574,7 +574,7 @@ func (d *DBImpl) compactLevels(o *rocksdb.CompactRangeOptions, cfd *db.ColumnFam
 // firstOverlappedLevel is the first level with keys in the range, -1 for none.
 func (d *DBImpl) firstOverlappedLevel(cfd *db.ColumnFamilyData, begin, end []byte) (int, error) {
 	sv := cfd.GetReferencedSuperVersion()
-	defer sv.Release()
+	defer d.returnSuperVersion(sv)
 	vs := sv.Current.StorageInfo()
 	ro := rocksdb.DefaultReadOptions()
 	ro.TotalOrderSeek = true

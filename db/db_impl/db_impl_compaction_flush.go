@@ -73,7 +73,6 @@ func (d *DBImpl) installSuperVersionAndScheduleLocked(cfd *db.ColumnFamilyData, 
 	d.maybeScheduleLocked()
 	// The option may have changed.
 	d.updateMaxInMemoryStateLocked()
-	d.bgCond.Broadcast()
 }
 
 func (d *DBImpl) enqueueFlushLocked(r *flushRequest) {

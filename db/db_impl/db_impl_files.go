@@ -4,14 +4,15 @@ package dbimpl
 
 import (
 	"cmp"
-	"github.com/rocksdb-go/rocksdb/db/version"
 	"slices"
 	"strings"
 
 	"github.com/rocksdb-go/rocksdb/db"
 	"github.com/rocksdb-go/rocksdb/db/memtable"
 	"github.com/rocksdb-go/rocksdb/db/tablecache"
+	"github.com/rocksdb-go/rocksdb/db/version"
 	"github.com/rocksdb-go/rocksdb/db/wal"
+	"github.com/rocksdb-go/rocksdb/file"
 	"github.com/rocksdb-go/rocksdb/file/filename"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
 	"github.com/rocksdb-go/rocksdb/logging"
@@ -389,9 +390,12 @@ func (d *DBImpl) purgeOldInfoLogs(job *jobContext, logs []candidate) {
 func (d *DBImpl) deleteObsoleteFile(jobID int, path, dir string, t rocksdb.FileType, number uint64) {
 	syncpoint.ProcessArg("DBImpl::DeleteObsoleteFileImpl::BeforeDeletion", &path)
 	var err error
-	if t == rocksdb.TableFile || t == rocksdb.BlobFile {
-		err = d.deleteDBFile(path, dir, t)
-	} else {
+	switch t {
+	case rocksdb.TableFile, rocksdb.BlobFile:
+		err = file.DeleteDBFile(d.fs, d.immutable.SstFileManager, path, dir, false, false)
+	case rocksdb.WalFile: // at a rate only where it is with the tables
+		err = file.DeleteDBFile(d.fs, d.immutable.SstFileManager, path, dir, false, !d.immutable.IsWalDirSameAsDBPath())
+	default:
 		err = d.fs.DeleteFile(path, &rocksdb.IOOptions{})
 	}
 	switch {
@@ -420,15 +424,4 @@ func (d *DBImpl) deleteObsoleteFile(jobID int, path, dir string, t rocksdb.FileT
 // tableFileName is the path of a family's table.
 func (d *DBImpl) tableFileName(cfd *db.ColumnFamilyData, f *version.FileMetaData) string {
 	return filename.TableFileName(cfd.IOptions().CFPaths, f.FD.GetNumber(), f.FD.GetPathId())
-}
-
-func (d *DBImpl) deleteDBFile(path, dir string, t rocksdb.FileType) error {
-	if m := d.immutable.SstFileManager; m != nil && t == rocksdb.TableFile {
-		if s, ok := m.(interface {
-			ScheduleFileDeletion(path, dir string, forceBg bool) error
-		}); ok {
-			return s.ScheduleFileDeletion(path, dir, false)
-		}
-	}
-	return d.fs.DeleteFile(path, &rocksdb.IOOptions{})
 }

@@ -463,7 +463,7 @@ func (d *DBImpl) newDB() error {
 		err = w.AddRecord(&rocksdb.IOOptions{}, record, 0)
 	}
 	if err == nil {
-		err = w.File().Sync(&rocksdb.IOOptions{}, d.immutable.UseFsync)
+		err = file.SyncManifest(d.clock, d.stats, d.immutable.UseFsync, &defaultWriteOptions, w.File())
 	}
 	if e := w.Close(&rocksdb.IOOptions{}); err == nil {
 		err = e

@@ -9,6 +9,7 @@ import (
 	"github.com/rocksdb-go/rocksdb/db/wal"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
 	"github.com/rocksdb-go/rocksdb/logging"
+	"github.com/rocksdb-go/rocksdb/monitoring"
 	"github.com/rocksdb-go/rocksdb/test_util/syncpoint"
 )
 
@@ -30,6 +31,13 @@ type purgeQueue struct {
 
 // CleanupSuperVersion implements db.SuperVersionHost.
 func (d *DBImpl) CleanupSuperVersion(sv *db.SuperVersion) { d.cleanupSuperVersion(sv, false) }
+
+// returnSuperVersion releases one that was taken for a job, which upstream
+// counts, as opposed to one that a read took and gives back.
+func (d *DBImpl) returnSuperVersion(sv *db.SuperVersion) {
+	sv.Release()
+	monitoring.RecordTick(d.stats, rocksdb.NumberSuperversionReleases, 1)
+}
 
 // cleanupSuperVersion lets go of a SuperVersion without references and of the
 // files that were kept for it alone; in the background if asked to.

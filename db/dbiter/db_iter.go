@@ -281,6 +281,7 @@ func (d *DBIter) GetProperty(name string) (string, error) {
 func (d *DBIter) Close() error {
 	d.blob.Release()
 	d.pinned.ReleasePinnedData()
+	d.resetInternalSkipped()
 	d.flushStatistics()
 	d.valid = false
 	return d.iter.Close()
@@ -315,12 +316,21 @@ func (d *DBIter) flushStatistics() {
 		record(rocksdb.NumberDBPrev, l.prev)
 		record(rocksdb.NumberDBPrevFound, l.prevFound)
 		record(rocksdb.IterBytesRead, l.bytesRead)
-		record(rocksdb.NumberIterSkip, l.skip+d.numInternalSkipped)
+		record(rocksdb.NumberIterSkip, l.skip)
 	}
 	if d.perf != nil {
 		d.perf.IterReadBytes += d.local.bytesRead
 	}
 	d.local = localStatistics{}
+}
+
+// resetInternalSkipped counts the entries met since the last move, but the one
+// shown, as skipped.
+func (d *DBIter) resetInternalSkipped() {
+	d.local.skip += d.numInternalSkipped
+	if d.valid {
+		d.local.skip--
+	}
 	d.numInternalSkipped = 0
 }
 
@@ -442,7 +452,7 @@ func (d *DBIter) resetValue() {
 func (d *DBIter) resetSeekState() {
 	d.releaseTempPinned()
 	d.resetValue()
-	d.numInternalSkipped = 0
+	d.resetInternalSkipped()
 	d.hasPrefix = false
 	d.status = nil
 	// The trigger by average looks back at the range since the last seek.
@@ -529,9 +539,7 @@ func (d *DBIter) Next() {
 	}
 	d.releaseTempPinned()
 	d.resetValue()
-	d.local.skip += d.numInternalSkipped
-	d.local.skip--
-	d.numInternalSkipped = 0
+	d.resetInternalSkipped()
 	d.stepsSinceSeek++
 	ok := true
 	switch {
@@ -572,7 +580,7 @@ func (d *DBIter) Prev() {
 	}
 	d.releaseTempPinned()
 	d.resetValue()
-	d.numInternalSkipped = 0
+	d.resetInternalSkipped()
 	ok := true
 	if d.dir == forward {
 		ok = d.reverseToBackward()
