@@ -74,6 +74,7 @@ type BuildTableArgs struct {
 	// MemtablePayloadBytes and MemtableGarbageBytes (optional) are set to what
 	// the entries were and how much of it was not written.
 	MemtablePayloadBytes, MemtableGarbageBytes *uint64
+	IOStats                                    *rocksdb.IOStatsContext // optional, counts what is written
 	ReadOptions                                *rocksdb.ReadOptions
 }
 
@@ -107,6 +108,7 @@ func BuildTable(args *BuildTableArgs) error {
 	b.validator = NewOutputValidator(b.icmp, b.MutableCFOptions.ParanoidFileChecks, 0)
 	b.Meta.FD.FileSize = 0
 	b.wo = rocksdb.DefaultWriteOptions()
+	b.wo.IOStatsContext = b.IOStats
 	b.wo.RateLimiterPriority = b.Priority
 	b.wo.IOActivity = b.ReadOptions.IOActivity
 

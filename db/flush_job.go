@@ -67,6 +67,7 @@ type FlushJob struct {
 	base  *Version
 	props rocksdb.TableProperties
 	stats CompactionStats
+	io    rocksdb.IOStatsContext // of the table and the MANIFEST
 	// cutoffUDT is the newest timestamp of the memtables when timestamps are not
 	// kept; history below it is gone with the flush.
 	cutoffUDT        []byte
@@ -188,7 +189,7 @@ func (j *FlushJob) Run() (*version.FileMetaData, error) {
 	case c.WriteManifest:
 		syncpoint.Process("FlushJob::InstallResults")
 		commit := &FlushCommit{CFD: c.CFD, VersionSet: c.VersionSet, Mutex: c.Mutex, DBDirectory: c.DBDirectory,
-			LogBuffer: c.LogBuffer, Free: c.MemtablesToFree, Committed: &j.committed}
+			LogBuffer: c.LogBuffer, Free: c.MemtablesToFree, Committed: &j.committed, WriteOptions: &rocksdb.WriteOptions{IOStatsContext: &j.io}}
 		var number uint64
 		if j.meta.FD.GetFileSize() > 0 {
 			number = j.meta.FD.GetNumber()
@@ -198,6 +199,7 @@ func (j *FlushJob) Run() (*version.FileMetaData, error) {
 	if err != nil && j.meta.FD.GetFileSize() > 0 && !j.mems[0].FlushCompleted {
 		j.ReleaseTable()
 	}
+	monitoring.RecordTick(c.Statistics, rocksdb.FlushWriteBytes, j.io.BytesWritten)
 	j.logFinished()
 	syncpoint.Process("FlushJob::End")
 	if err != nil {
@@ -274,7 +276,6 @@ func (j *FlushJob) writeLevel0Table() error {
 	monitoring.RecordTimeToHistogram(c.Statistics, rocksdb.HistFlushTime, j.stats.Micros)
 	c.CFD.internalStats.AddCompactionStats(0, rocksdb.HighPriority, &j.stats)
 	c.CFD.internalStats.AddCFStats(BytesFlushed, j.stats.BytesWritten)
-	monitoring.RecordTick(c.Statistics, rocksdb.FlushWriteBytes, j.stats.BytesWritten)
 	return err
 }
 
@@ -345,7 +346,7 @@ func (j *FlushJob) buildTable() error {
 		Reason: rocksdb.TableFileCreationReasonFlush, EventLogger: c.EventLogger, JobID: c.JobID,
 		OldestKeyTime: oldest, CurrentTime: now, DBID: c.DBID, SessionID: c.SessionID, Priority: ro.RateLimiterPriority,
 		Properties: &j.props, Stats: &j.stats, ReadOptions: &ro, FullHistoryTSLow: j.fullHistoryTSLow,
-		SeqnoToTimeMapping: c.SeqnoToTimeMapping,
+		SeqnoToTimeMapping: c.SeqnoToTimeMapping, IOStats: &j.io,
 	}
 	var payload, garbage uint64
 	args.MemtablePayloadBytes, args.MemtableGarbageBytes = &payload, &garbage

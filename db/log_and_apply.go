@@ -20,6 +20,7 @@ type LogAndApplyRequest struct {
 	NewDescriptorLog bool
 	// NewCFOptions are the options of a family that the edit adds.
 	NewCFOptions *rocksdb.ColumnFamilyOptions
+	WriteOptions *rocksdb.WriteOptions // of the MANIFEST; nil: defaults
 	// ManifestWritten, when not nil, is called with the mutex held once the
 	// outcome is known and before a new version is installed.
 	ManifestWritten func(error)

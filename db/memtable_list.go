@@ -466,12 +466,13 @@ func (l *MemTableList) RollbackMemtableFlush(mems []*memtable.MemTable, succeedi
 
 // FlushCommit is what TryInstallMemtableFlushResults works with.
 type FlushCommit struct {
-	CFD         *ColumnFamilyData
-	VersionSet  *VersionSet
-	Mutex       *sync.Mutex
-	DBDirectory rocksdb.FSDirectory
-	LogBuffer   *logging.LogBuffer
-	Free        *[]*memtable.MemTable
+	CFD          *ColumnFamilyData
+	VersionSet   *VersionSet
+	Mutex        *sync.Mutex
+	DBDirectory  rocksdb.FSDirectory
+	LogBuffer    *logging.LogBuffer
+	Free         *[]*memtable.MemTable
+	WriteOptions *rocksdb.WriteOptions // for the MANIFEST; optional
 	// Committed (optional) takes what listeners are to be told.
 	Committed *[]*rocksdb.FlushJobInfo
 }
@@ -511,7 +512,7 @@ func (l *MemTableList) TryInstallMemtableFlushResults(x *FlushCommit, mems []*me
 		edits = append(edits, recoveryEditForObsoletingMemTables(x.VersionSet, x.CFD, edits))
 		syncpoint.Process("MemTableList::TryInstallMemtableFlushResults:AfterComputeMinWalToKeep")
 		done := false
-		err := x.VersionSet.LogAndApply(&LogAndApplyRequest{CFD: x.CFD, Edits: edits, Mutex: x.Mutex, DBDirectory: x.DBDirectory,
+		err := x.VersionSet.LogAndApply(&LogAndApplyRequest{CFD: x.CFD, Edits: edits, Mutex: x.Mutex, DBDirectory: x.DBDirectory, WriteOptions: x.WriteOptions,
 			ManifestWritten: func(err error) {
 				done = true
 				l.removeOrRestore(err, x, n)

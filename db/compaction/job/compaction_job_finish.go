@@ -27,7 +27,7 @@ func (j *CompactionJob) verifyOutputFiles() error {
 	}
 	verify := func(s *subcompactionState) {
 		for i := range s.outputs.outputs {
-			if err := j.verifyOutput(&s.outputs.outputs[i], flags); err != nil {
+			if err := j.verifyOutput(s, &s.outputs.outputs[i], flags); err != nil {
 				s.status = err
 				return
 			}
@@ -46,12 +46,13 @@ func (j *CompactionJob) verifyOutputFiles() error {
 	return j.firstError()
 }
 
-func (j *CompactionJob) verifyOutput(out *output, flags rocksdb.VerifyOutputFlags) error {
+func (j *CompactionJob) verifyOutput(s *subcompactionState, out *output, flags rocksdb.VerifyOutputFlags) error {
 	ro := rocksdb.DefaultReadOptions()
 	ro.IOActivity = rocksdb.IOActivityCompaction
 	ro.VerifyChecksums = true
 	ro.ReadaheadSize = j.MutableDBOptions.CompactionReadaheadSize
 	ro.RateLimiterPriority = j.Priority
+	ro.IOStatsContext = &s.ioStats
 	open := tablecache.OpenOptions{Level: j.c.OutputLevel(), FileReadHist: j.CFD.InternalStats().GetFileReadHist(j.c.OutputLevel()),
 		MaxFileSizeForL0MetaPin: options.MaxFileSizeForL0MetaPin(j.mo)}
 	if j.MutableDBOptions.FastSstOpen {
