@@ -18,6 +18,7 @@ import (
 	"github.com/rocksdb-go/rocksdb/db/wide"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
 	"github.com/rocksdb-go/rocksdb/util"
+	"github.com/rocksdb-go/rocksdb/utilities/ttl"
 )
 
 // delim stands between a key and its value.
@@ -82,6 +83,7 @@ type LDBCommand struct {
 	columnFamilies   []rocksdb.ColumnFamilyDescriptor
 
 	db        *dbimpl.DBImpl
+	ttlDB     *ttl.DBWithTTL               // with --ttl; db is the one below
 	handles   []*db.ColumnFamilyHandleImpl // in the order of columnFamilies, if those were named
 	cfHandles map[string]*db.ColumnFamilyHandleImpl
 	ucmps     map[uint32]rocksdb.Comparator
@@ -374,7 +376,7 @@ var commonOptions = []string{"env_uri", "fs_uri", "db", "secondary_path", "leade
 	"ignore_unknown_options", "column_family", "use_txn", "txn_write_policy"}
 
 // notSupported are the common ones that are not built yet.
-var notSupported = []string{"env_uri", "fs_uri", "secondary_path", "leader_path", "use_txn", "txn_write_policy", "ttl"}
+var notSupported = []string{"env_uri", "fs_uri", "secondary_path", "leader_path", "use_txn", "txn_write_policy"}
 
 func (c *LDBCommand) noDBOpen() bool { return c.def.noDBOpen || c.def.dbOptional && c.dbPath == "" }
 

@@ -128,7 +128,7 @@ func (c *LDBCommand) doGet() {
 	ro, err := c.readOptions(c.family())
 	var v rocksdb.PinnableSlice
 	if err == nil {
-		err = c.db.Get(&ro, c.family(), c.args.keys[0], &v)
+		err = c.get(&ro, c.args.keys[0], &v)
 	}
 	defer v.Release()
 	switch {
@@ -166,8 +166,7 @@ func (c *LDBCommand) doMultiGet() {
 }
 
 func (c *LDBCommand) doPut() {
-	wo := rocksdb.DefaultWriteOptions()
-	c.ok(c.db.Put(&wo, c.family(), c.args.keys[0], c.args.values[0]))
+	c.ok(c.put(c.args.keys[0], c.args.values[0]))
 }
 
 func (c *LDBCommand) doBatchPut() {
@@ -178,8 +177,7 @@ func (c *LDBCommand) doBatchPut() {
 			return
 		}
 	}
-	wo := rocksdb.DefaultWriteOptions()
-	if err := c.db.Write(&wo, batch); err != nil {
+	if err := c.write(batch); err != nil {
 		c.failErr("Write failed: ", err)
 		return
 	}

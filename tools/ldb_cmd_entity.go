@@ -35,8 +35,7 @@ func (c *LDBCommand) doPutEntity() {
 	batch := writebatch.New()
 	err := batch.PutEntityCF(c.family(), c.args.keys[0], c.args.columns)
 	if err == nil {
-		wo := rocksdb.DefaultWriteOptions()
-		err = c.db.Write(&wo, batch)
+		err = c.write(batch)
 	}
 	c.ok(err)
 }
@@ -44,6 +43,9 @@ func (c *LDBCommand) doPutEntity() {
 // entity gives the columns of a key as text; a plain value is one column
 // without a name.
 func (c *LDBCommand) entity(ro *rocksdb.ReadOptions, key []byte) (string, error) {
+	if c.ttlDB != nil {
+		return "", rocksdb.NotSupported("wide columns with --ttl")
+	}
 	one := *ro
 	one.TotalOrderSeek = true
 	it := c.db.NewIterator(&one, c.family())

@@ -248,7 +248,11 @@ func (c *LDBCommand) openDB() {
 		families = []rocksdb.ColumnFamilyDescriptor{{Name: rocksdb.DefaultColumnFamilyName, Options: c.options.ColumnFamilyOptions}}
 	}
 	var err error
-	if c.def.readOnly {
+	if c.isFlag("ttl") {
+		if c.openTTL(); c.state == execFailed {
+			return
+		}
+	} else if c.def.readOnly {
 		c.db, c.handles, err = dbimpl.OpenForReadOnly(&c.options.DBOptions, c.dbPath, families, false)
 	} else {
 		c.db, c.handles, err = dbimpl.Open(&c.options.DBOptions, c.dbPath, families)
@@ -284,7 +288,7 @@ func (c *LDBCommand) closeDB() {
 	if err := c.db.Close(); err != nil && c.state != execFailed {
 		c.failErr("Close failed: ", err)
 	}
-	c.db, c.handles, c.cfHandles = nil, nil, nil
+	c.db, c.ttlDB, c.handles, c.cfHandles = nil, nil, nil, nil
 }
 
 // family is the column family that the command works on.

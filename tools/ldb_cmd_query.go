@@ -104,8 +104,7 @@ func (c *LDBCommand) queryPut(p *parsedParams) error {
 		if c.state == execFailed {
 			return nil
 		}
-		wo := rocksdb.DefaultWriteOptions()
-		err = c.db.Put(&wo, c.family(), key, value)
+		err = c.put(key, value)
 		c.printf("put %s => %s%s\n", c.keyText(key), c.valueText(value), outcome(err))
 	case 4:
 		err = rocksdb.NotSupported("put with a timestamp")
@@ -148,7 +147,7 @@ func (c *LDBCommand) queryGet(p *parsedParams) error {
 	ucmp := c.family().GetComparator()
 	var v rocksdb.PinnableSlice
 	defer v.Release()
-	err := c.db.Get(&ro, c.family(), key, &v)
+	err := c.get(&ro, key, &v)
 	if err == nil {
 		c.printf("%s\n", c.entryText(key, ro.Timestamp, v.Data(), nil, ucmp))
 		return nil

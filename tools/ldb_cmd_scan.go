@@ -74,11 +74,22 @@ func (c *LDBCommand) doScan() {
 	it := c.db.NewIterator(&ro, c.family())
 	defer c.closeIterator(it)
 	seekFrom(it, c.args.from)
+	times, ok := c.timeRange()
+	if !ok {
+		return
+	}
+	c.printRange("Scanning", times)
 	for n := 0; it.Valid() && (c.args.to == nil || bytes.Compare(it.Key(), c.args.to) < 0); it.Next() {
+		at, ok := c.inRange(it, times)
+		if !ok {
+			continue
+		}
+		_, _ = c.out.WriteString(times.timeText(at)) // an error comes again at the last flush
 		if noValue {
 			c.printKey(it.Key())
 		} else {
-			c.line(c.entryText(it.Key(), timestampOf(it, ucmp), it.Value(), it.Columns(), ucmp))
+			value, columns := c.valueOf(it)
+			c.line(c.entryText(it.Key(), timestampOf(it, ucmp), value, columns, ucmp))
 		}
 		if writeTime {
 			c.printWriteTime(it)
@@ -220,6 +231,17 @@ func (c *LDBCommand) dumpDB() {
 	var sizes monitoring.HistogramImpl
 	sizes.Clear()
 	var count uint64
+	times, ok := c.timeRange()
+	if !ok {
+		return
+	}
+	buckets := c.timeBuckets(times)
+	if c.state == execFailed {
+		return
+	}
+	if !countOnly && !countPrefixes {
+		c.printRange("Dumping", times)
+	}
 	var p *progress
 	if !isTerminal(c.tool.Stdout) { // else the keys themselves are seen
 		p = startProgress(c.tool.Stderr, "dump", "keys")
@@ -230,24 +252,32 @@ func (c *LDBCommand) dumpDB() {
 		if c.args.to != nil && ucmp.Compare(it.Key(), c.args.to) >= 0 {
 			break
 		}
+		at, ok := c.inRange(it, times)
+		if !ok {
+			continue
+		}
 		if max > 0 {
 			max--
 		}
+		buckets.add(at)
 		count++
+		value, columns := c.valueOf(it)
 		if countPrefixes {
-			prefixes.add(string(cutAny(it.Key(), stop, 0)), len(it.Key())+len(it.Value()))
+			prefixes.add(string(cutAny(it.Key(), stop, 0)), len(it.Key())+len(value))
 		}
 		if countOnly {
-			sizes.Add(uint64(len(it.Value())))
+			sizes.Add(uint64(len(value)))
 		}
 		if !countOnly && !countPrefixes {
-			c.line(c.entryText(it.Key(), timestampOf(it, ucmp), it.Value(), it.Columns(), ucmp))
+			c.line(times.timeText(at) + c.entryText(it.Key(), timestampOf(it, ucmp), value, columns, ucmp))
 		}
 	}
 	if err := it.Status(); err != nil {
 		c.failErr("Iterator error: ", err)
 	}
-	if countPrefixes {
+	if len(buckets.counts) > 0 {
+		buckets.print(c)
+	} else if countPrefixes {
 		prefixes.print()
 	} else {
 		c.printf("Keys in range: %d\n", count)

@@ -200,7 +200,6 @@ func TestLDB_NotSupported(t *testing.T) {
 	c := newLDBTestCase(t)
 	c.ok("put a b --create_if_missing", "OK")
 	c.fails("backup --backup_dir=x", "Failed: Not implemented: command: backup\n")
-	c.fails("scan --ttl", "Failed: Not implemented: --ttl\n")
 	c.fails("put a b --use_txn", "Failed: Not implemented: --use_txn\n")
 	c.fails("scan --secondary_path=x", "Failed: Not implemented: --secondary_path\n")
 	c.fails("scan --env_uri=x", "Failed: Not implemented: --env_uri\n")

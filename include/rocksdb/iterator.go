@@ -87,6 +87,9 @@ func (p *PinnableSlice) PinSelf(data []byte) {
 	p.data = append(p.data[:0], data...)
 }
 
+// RemoveSuffix cuts the last n bytes off, of which there are as many.
+func (p *PinnableSlice) RemoveSuffix(n int) { p.data = p.data[:len(p.data)-n] }
+
 // Release gives the reference back; the bytes are then gone. A buffer of p's
 // own is kept for the next use.
 func (p *PinnableSlice) Release() {
