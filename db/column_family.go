@@ -42,7 +42,10 @@ type SuperVersion struct {
 	Current          *Version
 	MutableCFOptions *options.MutableCFOptions
 	// VersionNumber rises with every SuperVersion installed in the family.
-	VersionNumber       uint64
+	VersionNumber uint64
+	// FullHistoryTSLow is the timestamp below which this one's tables may have
+	// lost history; nil for none.
+	FullHistoryTSLow    []byte
 	WriteStallCondition rocksdb.WriteStallCondition
 
 	refs atomic.Int32
@@ -391,7 +394,7 @@ func (c *ColumnFamilyData) GetSuperVersionNumber() uint64 { return c.superVersio
 // DB mutex is held.
 func (c *ColumnFamilyData) InstallSuperVersion(ctx *SuperVersionContext, host SuperVersionHost) {
 	mo := c.mutable.Load()
-	sv := &SuperVersion{CFD: c, Mem: c.mem, Imm: c.imm.Current(), Current: c.current, MutableCFOptions: mo, host: host}
+	sv := &SuperVersion{CFD: c, Mem: c.mem, Imm: c.imm.Current(), Current: c.current, MutableCFOptions: mo, host: host, FullHistoryTSLow: c.fullHistoryTSLow}
 	sv.Mem.Ref()
 	sv.Imm.Ref()
 	sv.Current.Ref()

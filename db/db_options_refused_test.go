@@ -141,9 +141,6 @@ func TestDBOptionsRefused_Calls(t *testing.T) {
 	wantRefused(t, "protection_bytes_per_key", d.Put(&wo, key, key))
 
 	co := rocksdb.DefaultCompactRangeOptions()
-	co.FullHistoryTSLow = []byte("12345678")
-	wantRefused(t, "full_history_ts_low", d.CompactRange(&co, nil, nil))
-	co = rocksdb.DefaultCompactRangeOptions()
 	co.BlobGarbageCollectionPolicy = rocksdb.BlobGarbageCollectionPolicyForce
 	wantRefused(t, "blob_garbage_collection_policy", d.CompactRange(&co, nil, nil))
 }

@@ -473,8 +473,21 @@ func (d *DBImpl) CompactRange(o *rocksdb.CompactRangeOptions, cf rocksdb.ColumnF
 	if o.ChangeLevel && cfd.IOptions().CompactionStyle == rocksdb.CompactionStyleFIFO {
 		return rocksdb.NotSupported("FIFO compaction does not support change_level.")
 	}
+	if ts := cfd.UserComparator().TimestampSize(); ts > 0 {
+		if begin != nil {
+			begin = dbformat.AppendKeyWithMaxTimestamp(nil, begin, ts)
+		}
+		if end != nil {
+			end = dbformat.AppendKeyWithMinTimestamp(nil, end, ts)
+		}
+	}
 	if len(o.FullHistoryTSLow) > 0 {
-		return rocksdb.NotSupported("CompactRangeOptions.full_history_ts_low is not built yet")
+		if begin != nil || end != nil {
+			return rocksdb.InvalidArgument("Cannot specify compaction range with full_history_ts_low")
+		}
+		if err := d.IncreaseFullHistoryTsLow(cf, o.FullHistoryTSLow); err != nil {
+			return err
+		}
 	}
 	if o.BlobGarbageCollectionPolicy == rocksdb.BlobGarbageCollectionPolicyForce {
 		return rocksdb.NotSupported("CompactRangeOptions.blob_garbage_collection_policy is not built yet")

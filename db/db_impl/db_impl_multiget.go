@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/rocksdb-go/rocksdb/db"
+	"github.com/rocksdb-go/rocksdb/db/dbformat"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
 	"github.com/rocksdb-go/rocksdb/monitoring"
 	"github.com/rocksdb-go/rocksdb/table"
@@ -22,6 +23,7 @@ type multiGetScratch struct {
 	keys   []table.KeyContext
 	sorted []*table.KeyContext // keys by family and key
 	ctx    table.MultiGetContext
+	seen   timestampReadCallback
 	batch  table.MultiGetRange
 }
 
@@ -29,7 +31,7 @@ var multiGetScratchPool = sync.Pool{New: func() any { return &multiGetScratch{} 
 
 // prepare sets a context up for each key; those of one family follow each
 // other in sorted, in key order.
-func (s *multiGetScratch) prepare(keys [][]byte, values []rocksdb.PinnableSlice, errs []error) {
+func (s *multiGetScratch) prepare(keys [][]byte, values []rocksdb.PinnableSlice, timestamps [][]byte, errs []error) {
 	if cap(s.keys) < len(keys) {
 		s.keys, s.sorted = make([]table.KeyContext, len(keys)), make([]*table.KeyContext, len(keys))
 	}
@@ -39,6 +41,9 @@ func (s *multiGetScratch) prepare(keys [][]byte, values []rocksdb.PinnableSlice,
 		values[i].Release()
 		errs[i] = nil
 		k.Key, k.Value, k.Err = key, &values[i], &errs[i]
+		if k.Timestamp = nil; timestamps != nil {
+			k.Timestamp, timestamps[i] = &timestamps[i], timestamps[i][:0]
+		}
 		k.MaxCoveringTombstoneSeq, k.KeyExists, k.IsBlobIndex = 0, false, false
 		k.MergeContext.Clear()
 		s.sorted[i] = k
@@ -49,7 +54,7 @@ func (s *multiGetScratch) release() {
 	for i := range s.keys {
 		k := &s.keys[i]
 		k.Key, k.Value, k.Err, k.ColumnFamily = nil, nil, nil, nil
-		k.CBArg, k.GetContext = nil, nil
+		k.CBArg, k.GetContext, k.Timestamp = nil, nil, nil
 	}
 	multiGetScratchPool.Put(s)
 }
@@ -69,6 +74,12 @@ func sortKeys(keys []*table.KeyContext, cfd *db.ColumnFamilyData) {
 // whatever their order here; after an error that ends the call early
 // (ReadOptions.Deadline, ValueSizeSoftLimit) the keys left have it.
 func (d *DBImpl) MultiGet(ro *rocksdb.ReadOptions, cf rocksdb.ColumnFamilyHandle, keys [][]byte, values []rocksdb.PinnableSlice, errs []error) {
+	d.MultiGetWithTimestamps(ro, cf, keys, values, nil, errs)
+}
+
+// MultiGetWithTimestamps is MultiGet that also gives the entries' timestamps,
+// where timestamps is not nil.
+func (d *DBImpl) MultiGetWithTimestamps(ro *rocksdb.ReadOptions, cf rocksdb.ColumnFamilyHandle, keys [][]byte, values []rocksdb.PinnableSlice, timestamps [][]byte, errs []error) {
 	if len(keys) == 0 {
 		return
 	}
@@ -87,15 +98,26 @@ func (d *DBImpl) MultiGet(ro *rocksdb.ReadOptions, cf rocksdb.ColumnFamilyHandle
 	}
 	watch := stopwatch.NewStopWatch(d.clock, d.stats, rocksdb.HistDBMultiget)
 	defer watch.Stop()
-	s.prepare(keys, values, errs)
+	s.prepare(keys, values, timestamps, errs)
 	sortKeys(s.sorted, cfd)
 	sv := cfd.GetReferencedSuperVersion()
 	defer sv.Release()
+	if err = failIfReadCollapsedHistory(ro, sv); err != nil {
+		for i := range errs {
+			errs[i] = err
+		}
+		return
+	}
 	_ = d.multiGetImpl(ro, sv, s.sorted, d.readSequence(ro), s)
 }
 
 // MultiGetCF is MultiGet with a family for each key.
 func (d *DBImpl) MultiGetCF(ro *rocksdb.ReadOptions, cfs []rocksdb.ColumnFamilyHandle, keys [][]byte, values []rocksdb.PinnableSlice, errs []error) {
+	d.MultiGetCFWithTimestamps(ro, cfs, keys, values, nil, errs)
+}
+
+// MultiGetCFWithTimestamps is MultiGetWithTimestamps with a family for each key.
+func (d *DBImpl) MultiGetCFWithTimestamps(ro *rocksdb.ReadOptions, cfs []rocksdb.ColumnFamilyHandle, keys [][]byte, values []rocksdb.PinnableSlice, timestamps [][]byte, errs []error) {
 	if len(keys) == 0 {
 		return
 	}
@@ -113,7 +135,7 @@ func (d *DBImpl) MultiGetCF(ro *rocksdb.ReadOptions, cfs []rocksdb.ColumnFamilyH
 	}
 	watch := stopwatch.NewStopWatch(d.clock, d.stats, rocksdb.HistDBMultiget)
 	defer watch.Stop()
-	s.prepare(keys, values, errs)
+	s.prepare(keys, values, timestamps, errs)
 	for i := range s.keys {
 		s.keys[i].ColumnFamily = cfs[i]
 	}
@@ -127,6 +149,11 @@ func (d *DBImpl) MultiGetCF(ro *rocksdb.ReadOptions, cfs []rocksdb.ColumnFamilyH
 			sv.Release()
 		}
 	}()
+	for _, sv := range views {
+		if err == nil {
+			err = failIfReadCollapsedHistory(ro, sv)
+		}
+	}
 	for rest := s.sorted; len(rest) > 0; {
 		cfd := d.cfd(rest[0].ColumnFamily)
 		n := 1
@@ -168,6 +195,11 @@ func (d *DBImpl) checkMultiGetTimestamps(ro *rocksdb.ReadOptions, cfs []rocksdb.
 func (d *DBImpl) multiGetImpl(ro *rocksdb.ReadOptions, sv *db.SuperVersion, keys []*table.KeyContext, seq rocksdb.SequenceNumber, s *multiGetScratch) (err error) {
 	skipMem := ro.ReadTier == rocksdb.PersistedTier && d.hasUnpersistedData.Load()
 	left := keys
+	var callback dbformat.ReadCallback
+	if len(ro.Timestamp) > 0 {
+		s.seen.max = seq
+		callback = &s.seen
+	}
 	valueSize := uint64(0)
 	for len(left) > 0 && err == nil {
 		if ro.Deadline > 0 && d.clock.NowMicros() > uint64(ro.Deadline.Microseconds()) {
@@ -181,12 +213,12 @@ func (d *DBImpl) multiGetImpl(ro *rocksdb.ReadOptions, sv *db.SuperVersion, keys
 		r := &s.batch
 		r.AddValueSize(valueSize)
 		if !skipMem {
-			sv.Mem.MultiGet(ro, r, nil, false, nil)
+			sv.Mem.MultiGet(ro, r, callback, false, nil)
 			for _, m := range sv.Imm.Memtables() {
 				if r.Empty() {
 					break
 				}
-				m.MultiGet(ro, r, nil, true, nil)
+				m.MultiGet(ro, r, callback, true, nil)
 			}
 			if missed := r.KeysLeft(); d.stats != nil {
 				monitoring.RecordTick(d.stats, rocksdb.MemtableMiss, uint64(missed))
@@ -194,7 +226,7 @@ func (d *DBImpl) multiGetImpl(ro *rocksdb.ReadOptions, sv *db.SuperVersion, keys
 			}
 		}
 		if !r.Empty() {
-			sv.Current.MultiGet(ro, r, nil)
+			sv.Current.MultiGet(ro, r, callback)
 		}
 		if valueSize = r.GetValueSize(); valueSize > ro.ValueSizeSoftLimit {
 			err = rocksdb.Aborted()

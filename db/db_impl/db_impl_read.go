@@ -60,6 +60,8 @@ type getScratch struct {
 	merge       dbformat.MergeContext
 	pinned      internaliter.PinnedIteratorsManager
 	maxCovering rocksdb.SequenceNumber
+	ts          *[]byte // where the found entry's timestamp goes; nil: nowhere
+	visible     timestampReadCallback
 }
 
 var getScratchPool = sync.Pool{New: func() any { return &getScratch{} }}
@@ -86,6 +88,10 @@ func checkReadTimestamp(ro *rocksdb.ReadOptions, cfd *db.ColumnFamilyData) error
 // Get finds key's value and pins it in value, which is released first. The
 // error is rocksdb.ErrNotFound when there is none.
 func (d *DBImpl) Get(ro *rocksdb.ReadOptions, cf rocksdb.ColumnFamilyHandle, key []byte, value *rocksdb.PinnableSlice) error {
+	return d.get(ro, cf, key, value, nil)
+}
+
+func (d *DBImpl) get(ro *rocksdb.ReadOptions, cf rocksdb.ColumnFamilyHandle, key []byte, value *rocksdb.PinnableSlice, ts *[]byte) error {
 	cfd := d.cfd(cf)
 	s := getScratchPool.Get().(*getScratch)
 	defer getScratchPool.Put(s)
@@ -108,7 +114,12 @@ func (d *DBImpl) Get(ro *rocksdb.ReadOptions, cf rocksdb.ColumnFamilyHandle, key
 	if timed {
 		ro.PerfContext.GetSnapshotTime += d.clock.NowNanos() - start
 	}
-	kept, err := d.getFrom(sv, ro, key, seq, value, s)
+	var kept bool
+	if err = failIfReadCollapsedHistory(ro, sv); err == nil {
+		s.ts = ts
+		kept, err = d.getFrom(sv, ro, key, seq, value, s)
+		s.ts = nil
+	}
 	if !kept {
 		sv.Release()
 	}
@@ -133,6 +144,14 @@ func (d *DBImpl) getFrom(sv *db.SuperVersion, ro *rocksdb.ReadOptions, key []byt
 	st.Reset()
 	s.merge.Clear()
 	st.MergeContext = &s.merge
+	s.table.Callback = nil
+	if len(ro.Timestamp) > 0 {
+		s.visible.max = seq
+		st.Callback, s.table.Callback = &s.visible, &s.visible
+	}
+	if s.ts != nil {
+		st.WantTimestamp, *s.ts = true, (*s.ts)[:0]
+	}
 	skipMem := ro.ReadTier == rocksdb.PersistedTier && d.hasUnpersistedData.Load()
 	done := false
 	timed := ro.PerfContext.Enabled(rocksdb.EnableTimeExceptForMutex)
@@ -151,6 +170,9 @@ func (d *DBImpl) getFrom(sv *db.SuperVersion, ro *rocksdb.ReadOptions, key []byt
 		}
 		if done {
 			monitoring.RecordTick(d.stats, rocksdb.MemtableHit, 1)
+			if s.ts != nil {
+				*s.ts = append((*s.ts)[:0], st.Timestamp...)
+			}
 			if err = st.Status; err == nil {
 				if st.Pinned {
 					value.PinSlice(st.Value, sv)
@@ -167,14 +189,17 @@ func (d *DBImpl) getFrom(sv *db.SuperVersion, ro *rocksdb.ReadOptions, key []byt
 		}
 		s.maxCovering = st.MaxCoveringTombstoneSeq
 		x := &s.table
-		x.Value = value
+		x.Value, x.Timestamp = value, s.ts
+		if s.ts != nil { // a range deletion's, from a memtable
+			*s.ts = append((*s.ts)[:0], st.Timestamp...)
+		}
 		x.MergeContext = &s.merge
 		x.MergeInProgress = rocksdb.CodeOf(st.Status) == rocksdb.CodeMergeInProgress
 		x.MaxCoveringTombstoneSeq = &s.maxCovering
 		x.PinnedIters = &s.pinned
 		x.DoMerge = true
 		err = sv.Current.Get(ro, &s.key, x)
-		x.Value, x.MergeContext = nil, nil
+		x.Value, x.MergeContext, x.Timestamp = nil, nil, nil
 		if timed {
 			now := d.clock.NowNanos()
 			ro.PerfContext.GetFromOutputFilesTime += now - start
@@ -314,6 +339,12 @@ func (d *DBImpl) NewIterator(ro *rocksdb.ReadOptions, cf rocksdb.ColumnFamilyHan
 		return it
 	}
 	it.sv = cfd.GetReferencedSuperVersion()
+	if err := failIfReadCollapsedHistory(ro, it.sv); err != nil {
+		it.releaseSuperVersion(it.sv)
+		it.sv = nil
+		it.InitError(err, cfd.InternalComparator())
+		return it
+	}
 	syncpoint.Process("DBImpl::NewIteratorImpl:1")
 	it.init(d.readSequence(ro))
 	return it
@@ -334,6 +365,14 @@ func (d *DBImpl) NewIterators(ro *rocksdb.ReadOptions, cfs []rocksdb.ColumnFamil
 		return nil, nil
 	}
 	views, seq := d.multiView(ro, cfs)
+	for _, sv := range views {
+		if err := failIfReadCollapsedHistory(ro, sv); err != nil {
+			for _, sv := range views {
+				sv.Release()
+			}
+			return nil, err
+		}
+	}
 	its := make([]*Iterator, len(cfs))
 	for i, cf := range cfs {
 		cfd := d.cfd(cf)
