@@ -37,7 +37,7 @@ func findCommand(name string) *commandDef {
 
 // commandDefs are all commands; those without do are refused by name.
 func commandDefs() []commandDef {
-	return slices.Concat(dataCommandDefs, adminCommandDefs, laterCommandDefs, ownCommandDefs)
+	return slices.Concat(dataCommandDefs, adminCommandDefs, externalCommandDefs, laterCommandDefs, ownCommandDefs)
 }
 
 var dataCommandDefs = []commandDef{
@@ -133,11 +133,6 @@ var laterCommandDefs = []commandDef{
 	{name: "backup", help: helpBackup, options: []string{"backup_env_uri", "backup_fs_uri", "backup_dir", "num_threads", "stderr_log_level"}},
 	{name: "restore", help: helpBackup, options: []string{"backup_env_uri", "backup_fs_uri", "backup_dir", "num_threads", "stderr_log_level"},
 		noDBOpen: true},
-	{name: "checkpoint", help: " [--checkpoint_dir] \n", options: []string{"checkpoint_dir"}},
-	{name: "write_extern_sst", help: " <output_sst_path>\n", options: with("from", "to", "create_if_missing"), createIfMissing: true},
-	{name: "ingest_extern_sst", help: " <input_sst_path> [--move_files]  [--snapshot_consistency]  [--allow_global_seqno]  [--allow_blocking_flush]  " +
-		"[--ingest_behind]  [--write_global_seqno] \n", options: []string{"move_files", "snapshot_consistency", "allow_global_seqno",
-		"create_if_missing", "allow_blocking_flush", "ingest_behind", "write_global_seqno"}, createIfMissing: true},
 	{name: "remote_compaction_primary", help: " --db=<db_path> --job_dir=<dir>\n" +
 		"    Open an existing DB and run CompactRange() through LocalFileCompactionService.\n" +
 		"    Schedule() writes job_dir/input.bin (once). Wait() polls for job_dir/result.bin.\n" +

@@ -20,7 +20,7 @@ type benchmarkCase struct {
 // notBuilt are upstream's benchmarks that this program does not have yet.
 const notBuilt = " fillseqdeterministic filluniquerandomdeterministic readrandomcoroutine multireadrandomcoroutine" +
 	" readrandomentity multireadentity approximatesizerandom approximatememtablestats" +
-	" ingestexternalfile fillembeddedentity fillembeddedblob compact0 compact1 randomtransaction" +
+	" fillembeddedentity fillembeddedblob compact0 compact1 randomtransaction" +
 	" stats_history replay getmergeoperands readrandomoperands backup restore openandcompact "
 
 // find looks a benchmark up and does what belongs to its name alone.
@@ -225,6 +225,8 @@ func (b *benchmark) findMeta(name string, c *benchmarkCase) (ok bool, err error)
 		c.method = b.uncompress
 	case "compact":
 		c.method = b.compact
+	case "ingestexternalfile":
+		c.method, c.threads = b.ingestExternalFile, 1
 	case "verifychecksum":
 		c.method = b.verifyChecksum
 	case "verifyfilechecksums":

@@ -6,6 +6,7 @@ package main
 import (
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	engine "github.com/rocksdb-go/rocksdb"
@@ -145,4 +146,36 @@ func TestDBBenchTest_OptionsFileMultiLevelUniversal(tt *testing.T) {
 	t.runDBBench(path)
 	t.whatDBBenchSets(&o)
 	t.verifyOptions(o)
+}
+
+func (t *dbBenchTest) runIngestBench(threads string, fileInfo, fillCache string) {
+	t.Helper()
+	out, code := runTool(t.T, "--benchmarks=ingestexternalfile", "--use_existing_db=0", "--num=2000", "--compression_type=none",
+		"--db="+t.dbPath, "--wal_dir="+t.walPath, "--ingest_external_file_batch_size=3", "--ingest_external_file_num_batches=2",
+		"--ingest_external_file_file_opening_threads="+threads, "--ingest_external_file_use_file_info="+fileInfo,
+		"--ingest_external_file_fill_cache="+fillCache)
+	if code != 0 {
+		t.Fatalf("exit %d: %s", code, out)
+	}
+	if !strings.Contains(out, "(2 batches x 3 files, 2000 keys/file, "+threads+" threads") {
+		t.Fatalf("output %s", out)
+	}
+	if files, err := filepath.Glob(filepath.Join(t.dbPath, "*.sst")); err != nil || len(files) == 0 {
+		t.Fatalf("no tables, error %v", err)
+	}
+}
+
+func TestDBBenchTest_IngestExternalFile(t *testing.T) {
+	x := newDBBenchTest(t)
+	for _, threads := range []string{"1", "4"} {
+		x.runIngestBench(threads, "false", "true")
+	}
+}
+
+func TestDBBenchTest_IngestExternalFileWithFileInfo(t *testing.T) {
+	newDBBenchTest(t).runIngestBench("4", "true", "true")
+}
+
+func TestDBBenchTest_IngestExternalFileWithoutFillCache(t *testing.T) {
+	newDBBenchTest(t).runIngestBench("1", "false", "false")
 }

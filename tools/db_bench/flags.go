@@ -253,12 +253,12 @@ type Flags struct {
 	RestoreRateLimit                                   uint64  `flag:"restore_rate_limit,0" help:"bytes a second of restores" todo:"1"`
 	BackupDir                                          string  `flag:"backup_dir," help:"directory of backups" todo:"1"`
 	RestoreDir                                         string  `flag:"restore_dir," help:"directory to restore to" todo:"1"`
-	IngestExternalFileBatchSize                        int32   `flag:"ingest_external_file_batch_size,10" help:"files of an ingestion" todo:"1"`
-	IngestExternalFileNumBatches                       int32   `flag:"ingest_external_file_num_batches,1" help:"ingestions" todo:"1"`
-	IngestExternalFileFileOpeningThreads               int32   `flag:"ingest_external_file_file_opening_threads,1" help:"threads that open ingested files" todo:"1"`
-	IngestExternalFileUseFileInfo                      bool    `flag:"ingest_external_file_use_file_info,false" help:"give the writer's metadata to the ingestion" todo:"1"`
-	IngestExternalFileFillCache                        bool    `flag:"ingest_external_file_fill_cache,true" help:"ingestion fills the block cache" todo:"1"`
-	IngestExternalFilePrefetchLmaxIndexAndFilterBlocks bool    `flag:"ingest_external_file_prefetch_lmax_index_and_filter_blocks,true" help:"ingestion prefetches index and filters" todo:"1"`
+	IngestExternalFileBatchSize                        int32   `flag:"ingest_external_file_batch_size,10" help:"files of an ingestion"`
+	IngestExternalFileNumBatches                       int32   `flag:"ingest_external_file_num_batches,1" help:"ingestions"`
+	IngestExternalFileFileOpeningThreads               int32   `flag:"ingest_external_file_file_opening_threads,1" help:"threads that open ingested files"`
+	IngestExternalFileUseFileInfo                      bool    `flag:"ingest_external_file_use_file_info,false" help:"give the writer's metadata to the ingestion"`
+	IngestExternalFileFillCache                        bool    `flag:"ingest_external_file_fill_cache,true" help:"ingestion fills the block cache"`
+	IngestExternalFilePrefetchLmaxIndexAndFilterBlocks bool    `flag:"ingest_external_file_prefetch_lmax_index_and_filter_blocks,true" help:"ingestion prefetches index and filters"`
 	InitialAutoReadaheadSize                           uint64  `flag:"initial_auto_readahead_size,8192" help:"BlockBasedTableOptions::initial_auto_readahead_size"`
 	MaxAutoReadaheadSize                               uint64  `flag:"max_auto_readahead_size,262144" help:"BlockBasedTableOptions::max_auto_readahead_size"`
 	NumFileReadsForAutoReadahead                       uint64  `flag:"num_file_reads_for_auto_readahead,2" help:"BlockBasedTableOptions::num_file_reads_for_auto_readahead"`
