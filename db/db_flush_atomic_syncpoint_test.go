@@ -684,7 +684,7 @@ func TestDBFlushTest_FixFlushReasonRaceFromConcurrentFlushes(t *testing.T) {
 
 // A crash in the middle of the group's records leaves the families where they
 // were: the tables do not count, the logs do.
-func TestDBAtomicFlush_IncompleteGroup(t *testing.T) {
+func TestAtomicFlushIncompleteGroup(t *testing.T) {
 	for _, point := range []string{"VersionSet::ProcessManifestWrites:BeforeWriteLastVersionEdit:0", "VersionSet::ProcessManifestWrites:AfterSyncManifest"} {
 		t.Run(point, func(t *testing.T) {
 			x, o := atomicTest(t, "a", "b")
@@ -715,7 +715,7 @@ func TestDBAtomicFlush_IncompleteGroup(t *testing.T) {
 }
 
 // force_atomic_flush flushes as one without atomic_flush.
-func TestDBAtomicFlush_Force(t *testing.T) {
+func TestAtomicFlushForce(t *testing.T) {
 	x := newDBTest(t)
 	o := x.currentOptions()
 	o.Statistics = monitoring.CreateDBStatistics()

@@ -530,7 +530,7 @@ func TestDBMultiScanIteratorTest_AsyncIOFallbackWithoutFSSupport(t *testing.T) {
 }
 
 // Refresh under a bound does not lose the range tombstones beyond it.
-func TestDBIterator_SetBoundsAfterRefresh(t *testing.T) {
+func TestSetBoundsAfterRefresh(t *testing.T) {
 	for _, flushed := range []bool{false, true} {
 		x := newDBTest(t)
 		for _, k := range []string{"a", "b", "c", "d"} {

@@ -39,6 +39,17 @@ func (a *sstDumpArgs) flag(name string) *bool {
 	return nil
 }
 
+// sstDumpFlags are those that flag knows, sstDumpOptions those that option knows;
+// completion and a test go by them.
+var (
+	sstDumpFlags = []string{"--output_hex", "--decode_blob_index", "--show_sequence_number_type", "--input_key_hex", "--verify_checksum",
+		"--show_properties", "--show_summary", "--list_meta_blocks", "--compression_use_zstd_finalize_dict"}
+	sstDumpOptions = []string{"env_uri", "fs_uri", "file", "command", "read_num", "from", "to", "prefix", "readahead_size",
+		"require_property_regex", "exclude_property_regex", "compression_types", "compression_manager", "enable_index_compression",
+		"verify_compression", "set_block_size", "block_size", "compression_level", "compression_level_from", "compression_level_to",
+		"compression_max_dict_bytes", "compression_parallel_threads", "compression_zstd_max_train_bytes", "compression_max_dict_buffer_bytes"}
+)
+
 // parse reads the arguments; done says that there is nothing more to do.
 func (s *sstDump) parse(args []string) (done bool, err error) {
 	a := &s.args

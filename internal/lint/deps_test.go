@@ -60,7 +60,7 @@ func readOrder(t *testing.T) map[string]int {
 // facade, and what belongs to the project rather than to the engine.
 func top(path string) bool {
 	return path == module || strings.HasPrefix(path, module+"/tools/") || path == module+"/db_stress" ||
-		strings.HasPrefix(path, module+"/internal/cmd/") || path == module+"/internal/lint" || path == module+"/internal/xref" || path == module+"/internal/gflags" || path == module+"/internal/engines" || path == module+"/internal/compat"
+		strings.HasPrefix(path, module+"/internal/cmd/") || path == module+"/internal/lint" || path == module+"/internal/xref" || path == module+"/internal/completion" || path == module+"/internal/gflags" || path == module+"/internal/engines" || path == module+"/internal/compat"
 }
 
 // TestPackageOrder holds package_order.txt: no package imports a later one, and

@@ -48,7 +48,7 @@ func (r *Ref) matchClasses() {
 	}
 	held := map[*GoFile]map[string]map[string]bool{}
 	for _, s := range r.Up.Symbols {
-		if s.Kind != KindClass || r.types[s.Name] != nil {
+		if s.Kind != KindClass || r.types[s.Name] != nil || len(r.goFiles(s.File)) == 0 {
 			continue
 		}
 		p := Placement{}
@@ -64,7 +64,37 @@ func (r *Ref) matchClasses() {
 				c.decls = append(c.decls, x.decl)
 			}
 		}
+		if len(c.decls) == 0 {
+			r.pimpl(s, c)
+		}
 		r.types[s.Name] = c
+	}
+}
+
+// pimpl takes the outer class's type for a class that only hides its members:
+// X::Rep.
+func (r *Ref) pimpl(s Symbol, c *classTypes) {
+	i := strings.LastIndex(s.Name, "::")
+	if i < 0 {
+		return
+	}
+	switch s.Name[i+2:] {
+	case "Rep", "Impl":
+		if outer := r.types[s.Name[:i]]; outer != nil {
+			c.decls, c.rule = outer.decls, "hidden members: the type itself"
+			return
+		}
+		p := Placement{}
+		outer := s
+		outer.Name = s.Name[:i]
+		w := r.wantedOf(outer)
+		if r.sameName(&p, &w) || r.typeMentioned(&p, &w) {
+			for _, x := range p.Spots {
+				if x.decl.Kind == GoType {
+					c.decls, c.rule = append(c.decls, x.decl), "hidden members: the type itself"
+				}
+			}
+		}
 	}
 }
 

@@ -97,6 +97,7 @@ type GoTree struct {
 	byName   map[string][]*GoDecl // by flat name
 	byPath   map[string]*GoFile
 	byUp     map[string][]*GoFile
+	upstream []string // the keys of byUp, sorted
 	literals map[string][]place
 	mentions map[string][]place
 	points   map[string][]place // literals that begin with a qualified name
@@ -504,6 +505,11 @@ func (g *GoTree) Link(up *Facts) {
 			}
 		}
 	}
+	g.upstream = g.upstream[:0]
+	for path := range g.byUp {
+		g.upstream = append(g.upstream, path)
+	}
+	sort.Strings(g.upstream)
 }
 
 // match gives the files that a name, perhaps with *, stands for.

@@ -44,10 +44,14 @@ type Ref struct {
 	types map[string]*classTypes
 	// calledBy finds callers: stem, tab, last name.
 	calledBy map[string][]int
+	// filesOf keeps what goFiles found.
+	filesOf map[string][]*GoFile
 	// bodies are the functions that have one: stem or directory, tab, name.
 	bodies map[string]bool
 	// cases are upstream's tests with their files.
 	cases map[string][]string
+	// testCalls are the mirrored tests by the flat names they call.
+	testCalls map[string][]*GoDecl
 	// claimed are the Go functions found by an upstream name.
 	claimed map[*GoDecl]bool
 }
@@ -55,7 +59,7 @@ type Ref struct {
 // NewRef joins the sides.
 func NewRef(up *Facts, g *GoTree, l *Ledger) *Ref {
 	g.Link(up)
-	r := &Ref{Up: up, Go: g, Ledger: l, classes: map[string]bool{}, upFlat: map[string][]int{}}
+	r := &Ref{Up: up, Go: g, Ledger: l, classes: map[string]bool{}, upFlat: map[string][]int{}, filesOf: map[string][]*GoFile{}}
 	for i, s := range up.Symbols {
 		if s.Kind == KindClass {
 			r.classes[lastName(s.Name)] = true
@@ -79,6 +83,15 @@ func stem(p string) string {
 // goFiles gives the Go files that port an upstream file or its twin (x.h and
 // x.cc), those first that name the file itself.
 func (r *Ref) goFiles(up string) []*GoFile {
+	files, ok := r.filesOf[up]
+	if !ok {
+		files = r.findGoFiles(up)
+		r.filesOf[up] = files
+	}
+	return files
+}
+
+func (r *Ref) findGoFiles(up string) []*GoFile {
 	out := append([]*GoFile{}, r.Go.byUp[up]...)
 	seen := map[*GoFile]bool{}
 	for _, f := range out {
@@ -95,11 +108,11 @@ func (r *Ref) goFiles(up string) []*GoFile {
 		}
 	}
 	if strings.HasPrefix(up, "include/rocksdb/") {
-		for other, files := range r.Go.byUp {
+		for _, other := range r.Go.upstream {
 			if path.Base(stem(other)) != path.Base(want) {
 				continue
 			}
-			for _, f := range files {
+			for _, f := range r.Go.byUp[other] {
 				if !seen[f] {
 					seen[f] = true
 					out = append(out, f)
@@ -221,7 +234,7 @@ func (r *Ref) Symbol(s Symbol) Placement {
 		}
 	}
 	w := r.wantedOf(s)
-	for _, try := range []func(*Placement, *wanted) bool{r.sameName, r.special, r.mentioned, r.syncPoint, r.varied, r.similar, r.elsewhere, r.literal} {
+	for _, try := range []func(*Placement, *wanted) bool{r.constructor, r.sameName, r.special, r.mentioned, r.syncPoint, r.varied, r.similar, r.elsewhere, r.literal} {
 		if try(&p, &w) {
 			return p
 		}
@@ -287,6 +300,34 @@ func namesOf(w *wanted) []string {
 	return out
 }
 
+// constructor finds New… of a class, or the type itself.
+func (r *Ref) constructor(p *Placement, w *wanted) bool {
+	owner := w.owner
+	if w.sym.Kind != KindFunc && w.sym.Kind != KindDecl || owner == "" || flat(w.name) != owner || strings.Contains(w.sym.Name, "~") {
+		return false
+	}
+	var types []*GoDecl
+	if c := r.types[strings.TrimSuffix(w.sym.Name, "::"+w.name)]; c != nil {
+		types = c.decls
+	}
+	names := []string{owner}
+	for _, t := range types {
+		names = append(names, flat(t.Name))
+	}
+	var all []*GoDecl
+	for _, n := range names {
+		for _, verb := range []string{"new", "open", "make", "create", "init"} {
+			all = append(all, r.Go.byName[verb+n]...)
+		}
+	}
+	c := *w
+	c.member = false
+	if ds := c.pick(all, 2, GoFunc, GoMethod); len(ds) > 0 {
+		return p.take(ds, "constructor")
+	}
+	return p.take(types, "constructor: the type's zero value or literal")
+}
+
 // special places what C++ has and Go has not: constructors, destructors,
 // operators.
 func (r *Ref) special(p *Placement, w *wanted) bool {
@@ -301,17 +342,6 @@ func (r *Ref) special(p *Placement, w *wanted) bool {
 		return nil
 	}
 	switch {
-	case owner != "" && flat(w.name) == owner:
-		var all []*GoDecl
-		for _, n := range []string{"new" + owner, "open" + owner, "make" + owner, "create" + owner, "init" + owner} {
-			all = append(all, r.Go.byName[n]...)
-		}
-		c := *w
-		c.member = false
-		if ds := c.pick(all, 2, GoFunc, GoMethod); len(ds) > 0 {
-			return p.take(ds, "constructor")
-		}
-		return p.take(typ(), "constructor: the type's zero value or literal")
 	case strings.HasPrefix(w.name, "~") || strings.Contains(w.sym.Name, "::~"):
 		w.owner = flat(strings.TrimPrefix(lastName(w.sym.Name), "~"))
 		owner = w.owner
@@ -485,7 +515,7 @@ func (r *Ref) varied(p *Placement, w *wanted) bool {
 			tries = append(tries, "compare", "cmp", "less")
 		}
 	case KindClass, KindAlias, KindEnum:
-		for _, cut := range []string{"impl", "rep", "base", "interface", "struct", "tag", "t", "options", "context", "handler"} {
+		for _, cut := range []string{"impl", "rep", "base", "interface", "struct", "tag", "t", "options", "context", "handler", "s"} {
 			if rest, ok := strings.CutSuffix(base, cut); ok && len(rest) > 2 {
 				tries = append(tries, rest)
 			}

@@ -83,3 +83,37 @@ func (s Scores) Markdown() string {
 	fmt.Fprintf(&b, "| **total** | %d commits | %d | %d (%.1f%%) |\n", len(s), hunks, placed, percent)
 	return b.String()
 }
+
+// Score counts the hunks of ported source files that touch a class or function
+// which is not new: how many there are, and for how many a place is named.
+func (p *Patch) Score() (Score, []string) {
+	var s Score
+	var missed []string
+	for _, f := range p.Files {
+		if len(f.Go) == 0 || !sourceFile(f.Kind) {
+			continue
+		}
+		for _, h := range f.Hunks {
+			old := 0
+			for _, t := range h.Touches {
+				if !t.New {
+					old++
+				}
+			}
+			if old == 0 {
+				continue
+			}
+			s.Hunks++
+			if h.OK {
+				s.Placed++
+				continue
+			}
+			for _, t := range h.Touches {
+				if !t.Placed() && t.Near == nil && !t.New {
+					missed = append(missed, f.Path+":"+itoa(int64(h.Line))+" "+t.Name+": "+t.Why)
+				}
+			}
+		}
+	}
+	return s, missed
+}

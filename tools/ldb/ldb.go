@@ -1,15 +1,22 @@
-// Port of tools/ldb.cc.
+// Port of tools/ldb.cc. Differs: --completion=bash|zsh|fish, alone, prints what the
+// shell is to source.
 
 package main
 
 import (
+	"fmt"
 	"os"
 
 	engine "github.com/rocksdb-go/rocksdb"
+	"github.com/rocksdb-go/rocksdb/internal/completion"
 	"github.com/rocksdb-go/rocksdb/tools"
 )
 
 func main() {
+	if text, ok := completion.Asked(os.Args[1:], tools.LDBCompletion()); ok {
+		fmt.Print(text)
+		return
+	}
 	engine.RegisterBuiltins()
 	t := tools.LDBTool{Options: engine.DefaultOptions(), LDBOptions: tools.DefaultLDBOptions(),
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}

@@ -172,7 +172,12 @@ func commands() map[string]command {
 			fs.BoolVar(&a.update, "update", false, "write them, and the counts of porting/counts.tsv")
 			fs.BoolVar(&a.lower, "lower", false, "with --update: counts may go down")
 		}, status},
-		"check": {"", "what must hold: headers, test names, ledger, assertions, counts, docs", nil, check},
+		"patch": {"FILE|-", "what a diff of upstream touches here, hunk by hunk", jsonFlag, patch},
+		"score": {"TREE", "place the commits named on standard input, of an upstream clone", func(a *app, fs *flag.FlagSet) {
+			fs.BoolVar(&a.update, "update", false, "write porting/scores.tsv")
+		}, score},
+		"completion": {"SHELL", "what bash, zsh or fish is to source", nil, complete},
+		"check":      {"", "what must hold: headers, test names, ledger, assertions, counts, docs", nil, check},
 		"facts": {"TREE [DIR]", "write the tables of porting/upstream (or DIR) from an upstream tree, and say what is new", func(a *app, fs *flag.FlagSet) {
 			fs.BoolVar(&a.dry, "n", false, "write nothing, only say what is new and what is gone")
 		}, facts},
