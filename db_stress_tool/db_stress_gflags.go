@@ -22,7 +22,7 @@ type Flags struct {
 	OptionsFile                               string  `flag:"options_file," help:"take options from an OPTIONS file instead of flags"`
 	ActiveWidth                               int64   `flag:"active_width,0" help:"keys in use at a time; 0 is all"`
 	TestBatchesSnapshots                      bool    `flag:"test_batches_snapshots,false" help:"test batches of ten keys and snapshots instead of single keys"`
-	AtomicFlush                               bool    `flag:"atomic_flush,false" unbuilt:"false" help:"Options::atomic_flush"`
+	AtomicFlush                               bool    `flag:"atomic_flush,false" help:"Options::atomic_flush"`
 	ManualWALFlushOneIn                       int32   `flag:"manual_wal_flush_one_in,0" help:"manual wal flush once in that many operations; 0 never"`
 	LockWALOneIn                              int32   `flag:"lock_wal_one_in,1000000" help:"lock wal once in that many operations; 0 never"`
 	TestCFConsistency                         bool    `flag:"test_cf_consistency,false" help:"write the same to all column families and compare them"`
@@ -49,7 +49,7 @@ type Flags struct {
 	MemtablePrefixBloomSizeRatio              float64 `flag:"memtable_prefix_bloom_size_ratio,0.0" help:"Options::memtable_prefix_bloom_size_ratio"`
 	MemtableWholeKeyFiltering                 bool    `flag:"memtable_whole_key_filtering,false" help:"Options::memtable_whole_key_filtering"`
 	OpenFiles                                 int32   `flag:"open_files,-1" help:"open files"`
-	OpenFilesAsync                            bool    `flag:"open_files_async,false" help:"Options::open_files_async"`
+	OpenFilesAsync                            bool    `flag:"open_files_async,false" unbuilt:"false" help:"Options::open_files_async"`
 	AsyncWALPrecreate                         bool    `flag:"async_wal_precreate,false" help:"Options::async_wal_precreate"`
 	CompressedSecondaryCacheSize              uint64  `flag:"compressed_secondary_cache_size,0" unbuilt:"0" help:"bytes of a compressed cache behind the block cache"`
 	CompressedSecondaryCacheNumshardbits      int32   `flag:"compressed_secondary_cache_numshardbits,-1" help:"log2 of its shards"`
@@ -106,34 +106,34 @@ type Flags struct {
 	FifoCompactionMaxTableFilesSizeMB         uint64  `flag:"fifo_compaction_max_table_files_size_mb,0" help:"fifo compaction max table files size mb"`
 	FifoCompactionUseKvRatioCompaction        bool    `flag:"fifo_compaction_use_kv_ratio_compaction,false" help:"fifo compaction use kv ratio compaction"`
 	AllowConcurrentMemtableWrite              bool    `flag:"allow_concurrent_memtable_write,false" help:"Options::allow_concurrent_memtable_write"`
-	ExperimentalMempurgeThreshold             float64 `flag:"experimental_mempurge_threshold,0.0" help:"Options::experimental_mempurge_threshold"`
+	ExperimentalMempurgeThreshold             float64 `flag:"experimental_mempurge_threshold,0.0" unbuilt:"0" help:"Options::experimental_mempurge_threshold"`
 	EnableWriteThreadAdaptiveYield            bool    `flag:"enable_write_thread_adaptive_yield,true" help:"Options::enable_write_thread_adaptive_yield"`
 	UseBlobDB                                 bool    `flag:"use_blob_db,false" unbuilt:"false" help:"use the stacked BlobDB"`
 	BlobDBFileSize                            uint64  `flag:"blob_db_file_size,268435456" help:"blob db file size"`
 	BlobDBEnableGc                            bool    `flag:"blob_db_enable_gc,false" help:"blob db enable gc"`
 	AllowSettingBlobOptionsDynamically        bool    `flag:"allow_setting_blob_options_dynamically,false" unbuilt:"false" help:"allow setting blob options dynamically"`
-	EnableBlobFiles                           bool    `flag:"enable_blob_files,false" help:"Options::enable_blob_files"`
+	EnableBlobFiles                           bool    `flag:"enable_blob_files,false" unbuilt:"false" help:"Options::enable_blob_files"`
 	EnableBlobDirectWrite                     bool    `flag:"enable_blob_direct_write,false" unbuilt:"false" help:"Options::enable_blob_direct_write"`
 	BlobDirectWritePartitions                 uint64  `flag:"blob_direct_write_partitions,1" help:"Options::blob_direct_write_partitions"`
 	MinBlobSize                               uint64  `flag:"min_blob_size,0" help:"Options::min_blob_size"`
 	BlobFileSize                              uint64  `flag:"blob_file_size,268435456" help:"Options::blob_file_size"`
 	BlobCompressionType                       string  `flag:"blob_compression_type,none" help:"Options::blob_compression_type"`
 	CompressionManager                        string  `flag:"compression_manager,mixed" unbuilt:"none" help:"compression manager"`
-	EnableBlobGarbageCollection               bool    `flag:"enable_blob_garbage_collection,false" help:"Options::enable_blob_garbage_collection"`
+	EnableBlobGarbageCollection               bool    `flag:"enable_blob_garbage_collection,false" unbuilt:"false" help:"Options::enable_blob_garbage_collection"`
 	BlobGarbageCollectionAgeCutoff            float64 `flag:"blob_garbage_collection_age_cutoff,0.25" help:"Options::blob_garbage_collection_age_cutoff"`
 	BlobGarbageCollectionForceThreshold       float64 `flag:"blob_garbage_collection_force_threshold,1.0" help:"Options::blob_garbage_collection_force_threshold"`
-	BlobCompactionReadaheadSize               uint64  `flag:"blob_compaction_readahead_size,0" help:"Options::blob_compaction_readahead_size"`
+	BlobCompactionReadaheadSize               uint64  `flag:"blob_compaction_readahead_size,0" unbuilt:"0" help:"Options::blob_compaction_readahead_size"`
 	BlobFileStartingLevel                     int32   `flag:"blob_file_starting_level,0" help:"Options::blob_file_starting_level"`
 	UseBlobCache                              bool    `flag:"use_blob_cache,false" unbuilt:"false" help:"use blob cache"`
 	UseSharedBlockAndBlobCache                bool    `flag:"use_shared_block_and_blob_cache,true" help:"use shared block and blob cache"`
 	BlobCacheSize                             uint64  `flag:"blob_cache_size,2147483648" help:"blob cache size"`
 	BlobCacheNumshardbits                     int32   `flag:"blob_cache_numshardbits,6" help:"blob cache numshardbits"`
 	PrepopulateBlobCache                      int32   `flag:"prepopulate_blob_cache,0" help:"Options::prepopulate_blob_cache"`
-	PrecludeLastLevelDataSeconds              int64   `flag:"preclude_last_level_data_seconds,0" help:"Options::preclude_last_level_data_seconds"`
-	PreserveInternalTimeSeconds               int64   `flag:"preserve_internal_time_seconds,0" help:"Options::preserve_internal_time_seconds"`
+	PrecludeLastLevelDataSeconds              int64   `flag:"preclude_last_level_data_seconds,0" unbuilt:"0" help:"Options::preclude_last_level_data_seconds"`
+	PreserveInternalTimeSeconds               int64   `flag:"preserve_internal_time_seconds,0" unbuilt:"0" help:"Options::preserve_internal_time_seconds"`
 	UseTimedPutOneIn                          uint32  `flag:"use_timed_put_one_in,0" unbuilt:"0" help:"use timed put once in that many operations; 0 never"`
 	FileTemperatureAgeThresholds              string  `flag:"file_temperature_age_thresholds," unbuilt:"" help:"file temperature age thresholds"`
-	AllowTrivialCopyWhenChangeTemperature     bool    `flag:"allow_trivial_copy_when_change_temperature,true" help:"allow trivial copy when change temperature"`
+	AllowTrivialCopyWhenChangeTemperature     bool    `flag:"allow_trivial_copy_when_change_temperature,true" unbuilt:"false" help:"allow trivial copy when change temperature"`
 	Reopen                                    int32   `flag:"reopen,10" help:"times the database is reopened"`
 	BloomBits                                 float64 `flag:"bloom_bits,10" help:"bits a key of the filter"`
 	BloomBeforeLevel                          int32   `flag:"bloom_before_level,999" help:"levels below this have Bloom filters, others Ribbon; 2147483647 for Bloom"`

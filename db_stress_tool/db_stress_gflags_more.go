@@ -113,7 +113,7 @@ type flagsMore struct {
 	FastSstOpen                                 bool    `flag:"fast_sst_open,false" help:"Options::fast_sst_open"`
 	CreateTimestampedSnapshotOneIn              int32   `flag:"create_timestamped_snapshot_one_in,0" unbuilt:"0" help:"create timestamped snapshot once in that many operations; 0 never"`
 	AllowDataInErrors                           bool    `flag:"allow_data_in_errors,false" help:"Options::allow_data_in_errors"`
-	EnableThreadTracking                        bool    `flag:"enable_thread_tracking,false" help:"Options::enable_thread_tracking"`
+	EnableThreadTracking                        bool    `flag:"enable_thread_tracking,false" unbuilt:"false" help:"Options::enable_thread_tracking"`
 	VerifyIteratorWithExpectedStateOneIn        int32   `flag:"verify_iterator_with_expected_state_one_in,0" help:"verify iterator with expected state once in that many operations; 0 never"`
 	ReadaheadSize                               uint64  `flag:"readahead_size,0" help:"ReadOptions::readahead_size"`
 	InitialAutoReadaheadSize                    uint64  `flag:"initial_auto_readahead_size,0" help:"BlockBasedTableOptions::initial_auto_readahead_size"`
@@ -177,24 +177,24 @@ type flagsMore struct {
 	EnableMemtableInsertWithHintPrefixExtractor bool    `flag:"enable_memtable_insert_with_hint_prefix_extractor,false" help:"enable memtable insert with hint prefix extractor"`
 	CheckMultigetConsistency                    bool    `flag:"check_multiget_consistency,true" help:"check multiget consistency"`
 	CheckMultigetEntityConsistency              bool    `flag:"check_multiget_entity_consistency,true" help:"check multiget entity consistency"`
-	InplaceUpdateSupport                        bool    `flag:"inplace_update_support,false" help:"Options::inplace_update_support"`
+	InplaceUpdateSupport                        bool    `flag:"inplace_update_support,false" unbuilt:"false" help:"Options::inplace_update_support"`
 	UncacheAggressiveness                       uint32  `flag:"uncache_aggressiveness,0" help:"Options::uncache_aggressiveness"`
 	VerifyOutputFlags                           uint32  `flag:"verify_output_flags,0" help:"Options::verify_output_flags"`
 	ParanoidMemoryChecks                        bool    `flag:"paranoid_memory_checks,false" help:"Options::paranoid_memory_checks"`
 	MemtableVerifyPerKeyChecksumOnSeek          bool    `flag:"memtable_verify_per_key_checksum_on_seek,false" help:"Options::memtable_verify_per_key_checksum_on_seek"`
 	MemtableBatchLookupOptimization             bool    `flag:"memtable_batch_lookup_optimization,false" help:"Options::memtable_batch_lookup_optimization"`
 	CommitBypassMemtableOneIn                   uint32  `flag:"commit_bypass_memtable_one_in,0" unbuilt:"0" help:"commit bypass memtable once in that many operations; 0 never"`
-	EnableCompactionOnDeletionTrigger           bool    `flag:"enable_compaction_on_deletion_trigger,false" help:"enable compaction on deletion trigger"`
+	EnableCompactionOnDeletionTrigger           bool    `flag:"enable_compaction_on_deletion_trigger,false" unbuilt:"false" help:"enable compaction on deletion trigger"`
 	CompactionOnDeletionMinFileSize             uint64  `flag:"compaction_on_deletion_min_file_size,32768" help:"compaction on deletion min file size"`
 	CompactionOnDeletionTriggerCount            int32   `flag:"compaction_on_deletion_trigger_count,50" help:"compaction on deletion trigger count"`
 	CompactionOnDeletionWindowSize              int32   `flag:"compaction_on_deletion_window_size,100" help:"compaction on deletion window size"`
 	CompactionOnDeletionRatio                   float64 `flag:"compaction_on_deletion_ratio,0.5" help:"compaction on deletion ratio"`
 	ReadTriggeredCompactionThreshold            float64 `flag:"read_triggered_compaction_threshold,0.0" help:"Options::read_triggered_compaction_threshold"`
 	ListenerUri                                 string  `flag:"listener_uri," unbuilt:"" help:"listener uri"`
-	AutoRefreshIteratorWithSnapshot             bool    `flag:"auto_refresh_iterator_with_snapshot,false" help:"ReadOptions::auto_refresh_iterator_with_snapshot"`
+	AutoRefreshIteratorWithSnapshot             bool    `flag:"auto_refresh_iterator_with_snapshot,false" unbuilt:"false" help:"ReadOptions::auto_refresh_iterator_with_snapshot"`
 	MemtableOpScanFlushTrigger                  uint32  `flag:"memtable_op_scan_flush_trigger,0" help:"Options::memtable_op_scan_flush_trigger"`
 	MemtableAvgOpScanFlushTrigger               uint32  `flag:"memtable_avg_op_scan_flush_trigger,0" help:"Options::memtable_avg_op_scan_flush_trigger"`
-	MinTombstonesForRangeConversion             uint32  `flag:"min_tombstones_for_range_conversion,0" help:"Options::min_tombstones_for_range_conversion"`
+	MinTombstonesForRangeConversion             uint32  `flag:"min_tombstones_for_range_conversion,0" unbuilt:"0" help:"Options::min_tombstones_for_range_conversion"`
 	UniversalReduceFileLocking                  bool    `flag:"universal_reduce_file_locking,false" help:"universal reduce file locking"`
 	UseMultiscan                                bool    `flag:"use_multiscan,false" help:"iterate by prepared scans of several ranges"`
 	MultiscanReverse                            bool    `flag:"multiscan_reverse,false" help:"scan them backwards"`
