@@ -211,7 +211,9 @@ func (n *nonBatchedTest) verifyOrSync(cf int, key int64, value []byte, what stri
 
 func (n *nonBatchedTest) keyMayExist(t *threadState, ro *rocksdb.ReadOptions, cf int, key int64) {
 	pre := t.shared.get(cf, key)
-	may, _ := n.db.KeyMayExist(ro, n.cf(cf), n.tool.keys.key(key), nil)
+	var v rocksdb.PinnableSlice
+	may, _ := n.db.KeyMayExist(ro, n.cf(cf), n.tool.keys.key(key), &v)
+	v.Release()
 	if post := t.shared.get(cf, key); !may && !n.flags.SkipVerifydb && mustHaveExisted(pre, post) {
 		n.abortKey(cf, key, "inconsistent values: expected state has the key, KeyMayExist() returns false")
 	}
