@@ -200,6 +200,15 @@ func ValidateOptions(dbo *rocksdb.DBOptions, o *rocksdb.ColumnFamilyOptions) err
 			return rocksdb.NotSupported("More than one CF/DB paths are only supported in universal and level compaction styles. ")
 		}
 	}
+	if o.TableFactory != nil && o.TableFactory.Name() != rocksdb.BlockBasedTableName {
+		// Other tables do not tell how old they are.
+		if o.TTL > 0 && o.TTL != defaultTTL {
+			return rocksdb.NotSupported("TTL is only supported in Block-Based Table format. ")
+		}
+		if o.PeriodicCompactionSeconds > 0 && o.PeriodicCompactionSeconds != defaultPeriodicCompSecs {
+			return rocksdb.NotSupported("Periodic Compaction is only supported in Block-Based Table format. ")
+		}
+	}
 	if o.CompactionStyle == rocksdb.CompactionStyleFIFO && dbo.MaxOpenFiles != -1 && o.TTL > 0 && o.TTL != defaultTTL {
 		return rocksdb.NotSupported("FIFO compaction only supported with max_open_files = -1.")
 	}

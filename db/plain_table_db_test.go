@@ -539,3 +539,26 @@ func TestPlainTableRecoversLogWithRangeDeletion(t *testing.T) {
 		x.wantAll("a0001111", "1", "d0001111", "NOT_FOUND", "e0001111", "5")
 	})
 }
+
+// The age of plain tables is not known.
+func TestPlainTableOptions(t *testing.T) {
+	eachPlain(t, func(x *plainTest) {
+		o := x.options()
+		o.TTL = 3600
+		wantError(x.T, x.tryReopen(o), "Not implemented: TTL is only supported in Block-Based Table format.")
+		o = x.options()
+		o.PeriodicCompactionSeconds = 3600
+		wantError(x.T, x.tryReopen(o), "Not implemented: Periodic Compaction is only supported in Block-Based Table format.")
+		// Keys of another length than the tables' are refused, and so is no
+		// prefix for a stored index.
+		p := rocksdb.DefaultPlainTableOptions()
+		p.UserKeyLen = 12
+		o = x.options()
+		o.TableFactory = rocksdb.NewPlainTableFactory(p)
+		x.reopen(o)
+		x.mustPut(0, "0000000000000foo", "v")
+		if err := x.db.Flush(nil); !errors.Is(err, rocksdb.ErrInvalidArgument) {
+			x.Error(err)
+		}
+	})
+}
