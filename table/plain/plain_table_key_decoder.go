@@ -133,6 +133,21 @@ type decodedKey struct {
 // nextKey reads a row. The parsed key is d.parsed. Key and value are valid until
 // the decoder is used again.
 func (d *PlainTableKeyDecoder) nextKey(offset int, wantInternal bool) (k decodedKey, value []byte, err error) {
+	if d.mappedPlain() {
+		internal, next, err := d.mappedKey(offset)
+		if err != nil {
+			return k, nil, err
+		}
+		value, next, err := d.mappedValue(next)
+		if err != nil {
+			return k, nil, err
+		}
+		k = decodedKey{next: next, seekable: true}
+		if wantInternal {
+			k.internalKey = d.wholeKey(internal)
+		}
+		return k, value, nil
+	}
 	if k, err = d.nextKeyNoValue(offset, wantInternal); err != nil {
 		return k, nil, err
 	}
@@ -150,10 +165,82 @@ func (d *PlainTableKeyDecoder) nextKey(offset int, wantInternal bool) (k decoded
 
 // nextKeyNoValue reads a row's key.
 func (d *PlainTableKeyDecoder) nextKeyNoValue(offset int, wantInternal bool) (decodedKey, error) {
+	if d.mappedPlain() {
+		internal, next, err := d.mappedKey(offset)
+		k := decodedKey{next: next, seekable: true}
+		if err == nil && wantInternal {
+			k.internalKey = d.wholeKey(internal)
+		}
+		return k, err
+	}
 	if d.encodingType == rocksdb.EncodingPlain {
 		return d.nextPlainEncodingKey(offset, wantInternal)
 	}
 	return d.nextPrefixEncodingKey(offset, wantInternal)
+}
+
+func (d *PlainTableKeyDecoder) mappedPlain() bool {
+	return d.reader.info.isMmapMode && d.encodingType == rocksdb.EncodingPlain
+}
+
+// mappedKey is nextKeyNoValue of the most usual rows, by itself for speed: it
+// gives the internal key where it is whole in the row, and the offset behind it.
+func (d *PlainTableKeyDecoder) mappedKey(offset int) (internal []byte, next int, err error) {
+	i := d.reader.info
+	if uint(offset) >= uint(i.dataEndOffset) {
+		return nil, 0, i.corruption(offset, "Unexpected EOF when reading a row")
+	}
+	row := i.fileData[offset:i.dataEndOffset]
+	size, n := int(d.fixedUserKeyLen), 0
+	if d.fixedUserKeyLen == rocksdb.PlainTableVariableLength {
+		v, length := util.DecodeVarint32(row)
+		if length <= 0 {
+			return nil, 0, i.corruption(offset, "Unexpected EOF when reading a length")
+		}
+		size, n = int(v), length
+	}
+	row = row[n:]
+	if size >= len(row) {
+		return nil, 0, i.corruption(offset, "Unexpected EOF when reading a row")
+	}
+	p := &d.parsed
+	p.UserKey = row[:size:size]
+	if row[size] == valueTypeSeqID0 {
+		p.Sequence, p.Type = 0, dbformat.TypeValue
+		return nil, offset + n + size + 1, nil
+	}
+	end := size + dbformat.NumInternalBytes
+	if end > len(row) {
+		return nil, 0, i.corruption(offset, "Unexpected EOF when reading a row")
+	}
+	packed := binary.LittleEndian.Uint64(row[size:end])
+	p.Sequence, p.Type = dbformat.UnPackSequenceAndType(packed)
+	if !dbformat.IsExtendedValueType(p.Type) {
+		return nil, 0, i.corruption(offset, "Corrupted key found during next key read")
+	}
+	return row[:end:end], offset + n + end, nil
+}
+
+// mappedValue reads the value at an offset, and gives the one behind it.
+func (d *PlainTableKeyDecoder) mappedValue(offset int) (value []byte, next int, err error) {
+	i := d.reader.info
+	rest := i.fileData[offset:i.dataEndOffset]
+	size, n := util.DecodeVarint32(rest)
+	if n <= 0 || int(size) > len(rest)-n {
+		return nil, 0, i.corruption(offset, "Unexpected EOF when reading the next value")
+	}
+	end := n + int(size)
+	return rest[n:end:end], offset + end, nil
+}
+
+// wholeKey is the internal key of d.parsed, put together unless the row has it.
+func (d *PlainTableKeyDecoder) wholeKey(internal []byte) []byte {
+	if internal == nil {
+		p := &d.parsed
+		d.keyBuf = dbformat.AppendInternalKey(d.keyBuf[:0], p.UserKey, p.Sequence, p.Type)
+		internal = d.keyBuf
+	}
+	return internal
 }
 
 func (d *PlainTableKeyDecoder) nextPlainEncodingKey(offset int, wantInternal bool) (decodedKey, error) {
