@@ -85,6 +85,11 @@ func scanLines(t *testing.T, cf *rocksdb.ColumnFamily, backwards bool) string {
 	return strings.Join(lines, "")
 }
 
+func isPlainTable(cf *rocksdb.ColumnFamily) bool {
+	o := cf.GetOptions()
+	return o.TableFactory.Name() == rocksdb.PlainTableName
+}
+
 func checkScans(t *testing.T, when string, families []*rocksdb.ColumnFamily, want map[string]string) {
 	t.Helper()
 	if len(families) != len(want) {
@@ -92,6 +97,9 @@ func checkScans(t *testing.T, when string, families []*rocksdb.ColumnFamily, wan
 	}
 	for _, cf := range families {
 		for _, backwards := range []bool{false, true} {
+			if backwards && isPlainTable(cf) {
+				continue // has no way back
+			}
 			if got := scanLines(t, cf, backwards); got != want[cf.GetName()] {
 				t.Fatalf("%s, family %s, backwards %v: %d lines, not the %d of the engine, or others", when, cf.GetName(), backwards,
 					strings.Count(got, "\n"), strings.Count(want[cf.GetName()], "\n"))

@@ -174,3 +174,87 @@ func TestTakenInTurns(t *testing.T) {
 		sameLines(t, "11.8.1 after its writes", engines.Scan(t, "11.8.1", dir), ours)
 	}
 }
+
+// interopFormats are plain and cuckoo tables with options of all kinds. The npm
+// engines cannot be told of these formats.
+func interopFormats() map[string]rocksdb.Options {
+	list := map[string]rocksdb.Options{}
+	add := func(name string, f rocksdb.TableFactory, prefix rocksdb.SliceTransform, locality uint32) {
+		o := rocksdb.DefaultOptions()
+		o.CreateIfMissing, o.AllowMmapReads = true, true
+		o.WriteBufferSize, o.TargetFileSizeBase, o.MaxBytesForLevelBase = 64<<10, 32<<10, 128<<10
+		o.TableFactory, o.PrefixExtractor, o.BloomLocality = f, prefix, locality
+		list[name] = o
+	}
+	five := rocksdb.NewFixedPrefixTransform(5)
+	for _, encoding := range []rocksdb.EncodingType{rocksdb.EncodingPlain, rocksdb.EncodingPrefix} {
+		for _, store := range []bool{false, true} {
+			p := rocksdb.DefaultPlainTableOptions()
+			p.EncodingType, p.StoreIndexInFile = encoding, store
+			add(fmt.Sprintf("plain,encoding=%d,stored=%t", encoding, store), rocksdb.NewPlainTableFactory(p), five, uint32(encoding))
+		}
+	}
+	total := rocksdb.DefaultPlainTableOptions()
+	total.HashTableRatio, total.UserKeyLen, total.StoreIndexInFile = 0, 8, true
+	add("plain,total", rocksdb.NewPlainTableFactory(total), nil, 0)
+	for _, module := range []bool{false, true} {
+		c := rocksdb.DefaultCuckooTableOptions()
+		c.UseModuleHash, c.IdentityAsFirstHash, c.CuckooBlockSize = module, module, 1+uint32(len(list)%4)
+		add(fmt.Sprintf("cuckoo,module=%t", module), rocksdb.NewCuckooTableFactory(c), nil, 0)
+	}
+	return list
+}
+
+// TestPlainAndCuckooTablesReadByDebian lets Debian's ldb 7.8.3 read such tables
+// as they are here, compact and write them, and reads what that made.
+func TestPlainAndCuckooTablesReadByDebian(t *testing.T) {
+	engines.Tool(t, "ldb")
+	for name, o := range interopFormats() {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			db, err := rocksdb.Open(dir, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := rand.New(rand.NewPCG(1, 2))
+			for i := range 3000 {
+				key := fmt.Appendf(nil, "key%05d", r.IntN(2000))
+				if i%10 == 0 {
+					err = db.Delete(nil, key)
+				} else {
+					err = db.Put(nil, key, fmt.Appendf(nil, "value%07d", i))
+				}
+				if err == nil && i%1000 == 999 {
+					err = db.Flush(nil)
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := db.Close(); err != nil {
+				t.Fatal(err)
+			}
+			ours := scanHere(t, dir, o)
+			sameLines(t, "ldb 7.8.3", engines.ToolScan(t, dir, "--try_load_options"), ours)
+			for i := range 20 {
+				key := fmt.Sprintf("key%05d", i*97)
+				engines.Run(t, "ldb", "--db="+dir, "--ignore_unknown_options", "--try_load_options", "put", key, fmt.Sprintf("value%07d", i))
+			}
+			ours = scanHere(t, dir, o)
+			sameLines(t, "ldb 7.8.3 after its writes", engines.ToolScan(t, dir, "--try_load_options"), ours)
+			engines.Run(t, "ldb", "--db="+dir, "--ignore_unknown_options", "--try_load_options", "compact")
+			sameLines(t, "ldb 7.8.3 before its compaction", ours, scanHere(t, dir, o))
+			db, err = rocksdb.Open(dir, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := db.CompactRange(nil, nil, nil); err != nil {
+				t.Fatal(err)
+			}
+			if err := db.Close(); err != nil {
+				t.Fatal(err)
+			}
+			sameLines(t, "ldb 7.8.3 after compactions", engines.ToolScan(t, dir, "--try_load_options"), ours)
+		})
+	}
+}

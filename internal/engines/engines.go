@@ -66,11 +66,17 @@ func Put(t testing.TB, version, db, lines string, options ...string) {
 }
 
 // ToolScan gives what Debian's ldb 7.8.3 reads of the database, in the form of
-// Scan.
-func ToolScan(t testing.TB, db string) string {
+// Scan. flags are ldb's.
+func ToolScan(t testing.TB, db string, flags ...string) string {
 	t.Helper()
-	out := run(t, "", Tool(t, "ldb"), "--db="+db, "--ignore_unknown_options", "--hex", "scan")
+	out := run(t, "", Tool(t, "ldb"), append(flags, "--db="+db, "--ignore_unknown_options", "--hex", "scan")...)
 	return strings.ReplaceAll(out, " : ", " ==> ")
+}
+
+// Run runs one of Debian's tools and gives what it prints.
+func Run(t testing.TB, tool string, args ...string) string {
+	t.Helper()
+	return run(t, "", Tool(t, tool), args...)
 }
 
 func run(t testing.TB, input, name string, args ...string) string {
