@@ -73,3 +73,13 @@ func (c *ColumnFamily) GetApproximateMemTableStats(r Range) (count, size uint64)
 func (c *ColumnFamily) GetColumnFamilyMetaData(o *GetColumnFamilyMetaDataOptions) ColumnFamilyMetaData {
 	return c.impl.GetColumnFamilyMetaData(c.ColumnFamilyHandleImpl, o)
 }
+
+// CompactFiles compacts the family's table files named, of which the directory
+// does not matter, with those that have to go along, into outputLevel, in the
+// caller's goroutine, and gives the paths of the new files. outputPathID -1 is
+// the family's only path. o may be nil; info, which may be nil, is filled in.
+// Listeners are not told. The error is ErrAborted when a file is being compacted
+// already.
+func (c *ColumnFamily) CompactFiles(o *CompactionOptions, files []string, outputLevel, outputPathID int, info *CompactionJobInfo) ([]string, error) {
+	return c.impl.CompactFiles(o, c.ColumnFamilyHandleImpl, files, outputLevel, outputPathID, info)
+}

@@ -399,3 +399,22 @@ func ExampleRepairDB() {
 	// true
 	// <a>
 }
+
+func ExampleColumnFamily_CompactFiles() {
+	o := rocksdb.DefaultOptions()
+	o.DisableAutoCompactions = true // the program decides
+	db, done := openTemp(o)
+	defer done()
+	fill(db, "a")
+	check(db.Flush(nil))
+	fill(db, "b")
+	check(db.Flush(nil))
+	var files []string
+	for _, f := range db.GetColumnFamilyMetaData(nil).Levels[0].Files {
+		files = append(files, f.RelativeFilename)
+	}
+	outputs, err := db.CompactFiles(nil, files, 6, -1, nil)
+	check(err)
+	fmt.Println(len(files), "files became", len(outputs))
+	// Output: 2 files became 1
+}

@@ -444,6 +444,15 @@ func (c *ColumnFamilyData) CompactRange(mo *options.MutableCFOptions, mdb *optio
 	return p, compactionEnd, conflict
 }
 
+// PickCompactionForCompactFiles makes a compaction of files that the picker
+// sanitized.
+func (c *ColumnFamilyData) PickCompactionForCompactFiles(o *rocksdb.CompactionOptions, inputs []compaction.CompactionInputFiles, outputLevel int,
+	mdb *options.MutableDBOptions, outputPathID uint32) *compaction.Compaction {
+	p := c.picker.PickCompactionForCompactFiles(o, inputs, outputLevel, c.current.StorageInfo(), c.mutable.Load(), mdb, outputPathID, nil, nil)
+	p.FinalizeInputInfo(c.current, c.cfView())
+	return p
+}
+
 func (c *ColumnFamilyData) cfView() *compaction.CFView {
 	return &compaction.CFView{ID: c.id, Name: c.name, IOptions: c.ioptions, Comparator: c.icmp, Picker: c.picker,
 		FullHistoryTSLow: c.fullHistoryTSLow}

@@ -73,12 +73,14 @@ func (d *DBImpl) requestCompactionToken(cfd *db.ColumnFamilyData, force bool, lo
 
 func (d *DBImpl) backgroundCallCompaction(p *prepicked, pri rocksdb.Priority) {
 	syncpoint.Process("DBImpl::BackgroundCallCompaction:0")
+	syncpoint.Process("BackgroundCallCompaction:0")
 	job := d.newJobContext()
 	log := logging.NewLogBuffer(rocksdb.InfoLevel, d.infoLog)
 	d.mu.Lock()
 	d.st.numRunningCompacts++
 	pending := d.captureOutputsLocked()
 	err := d.backgroundCompactionLocked(job, log, p, pri)
+	syncpoint.Process("BackgroundCallCompaction:1")
 	quiet := err == nil || isShutdownOrDropped(err) || rocksdb.CodeOf(err) == rocksdb.CodeIncomplete || rocksdb.CodeOf(err) == rocksdb.CodeCompactionTooLarge
 	switch {
 	case rocksdb.CodeOf(err) == rocksdb.CodeBusy:
@@ -294,7 +296,11 @@ func (d *DBImpl) applyCompactionEditLocked(cfd *db.ColumnFamilyData, c *compacti
 }
 
 func (d *DBImpl) trivialMoveLocked(cfd *db.ColumnFamilyData, c *compaction.Compaction, jc *jobContext, log *logging.LogBuffer) error {
-	syncpoint.Process("DBImpl::BackgroundCompaction:TrivialMove")
+	if jc.quiet {
+		syncpoint.Process("DBImpl::CompactFilesImpl:TrivialMove")
+	} else {
+		syncpoint.Process("DBImpl::BackgroundCompaction:TrivialMove")
+	}
 	moved, bytes := 0, uint64(0)
 	for i := range c.NumInputLevels() {
 		if c.InputLevel(i) == c.OutputLevel() {
@@ -336,11 +342,22 @@ func (d *DBImpl) runCompactionJobLocked(cfd *db.ColumnFamilyData, c *compaction.
 		EventLogger: d.eventLogger, DBID: d.dbID, SessionID: d.sessionID, Priority: d.compactionPriority(), Env: d.env,
 	})
 	j.Prepare()
+	jc.stats = j.Stats()
 	d.notifyCompactionBegin(cfd, c, j, jc)
 	d.mu.Unlock()
-	syncpoint.Process("DBImpl::BackgroundCompaction:NonTrivial:BeforeRun")
+	if jc.quiet {
+		syncpoint.Process("CompactFilesImpl:0")
+		syncpoint.Process("CompactFilesImpl:1")
+	} else {
+		syncpoint.Process("DBImpl::BackgroundCompaction:NonTrivial:BeforeRun")
+	}
 	err := j.Run()
-	syncpoint.Process("DBImpl::BackgroundCompaction:NonTrivial:AfterRun")
+	if jc.quiet {
+		syncpoint.Process("CompactFilesImpl:2")
+		syncpoint.Process("CompactFilesImpl:3")
+	} else {
+		syncpoint.Process("DBImpl::BackgroundCompaction:NonTrivial:AfterRun")
+	}
 	d.mu.Lock()
 	d.notifyCompactionPreCommit(cfd, c, j, jc, err)
 	released := false
@@ -371,7 +388,7 @@ func (d *DBImpl) compactionPriority() rocksdb.IOPriority {
 // notifyCompactionBegin tells listeners that a compaction begins; those that are
 // not told hear nothing more of it.
 func (d *DBImpl) notifyCompactionBegin(cfd *db.ColumnFamilyData, c *compaction.Compaction, j *job.CompactionJob, jc *jobContext) {
-	if len(d.immutable.Listeners) == 0 || d.shuttingDown.Load() || c.IsManualCompaction() && d.manualPaused.Load() > 0 {
+	if jc.quiet || len(d.immutable.Listeners) == 0 || d.shuttingDown.Load() || c.IsManualCompaction() && d.manualPaused.Load() > 0 {
 		return
 	}
 	c.SetNotifyOnCompactionCompleted()

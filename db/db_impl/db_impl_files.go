@@ -26,6 +26,8 @@ type candidate struct{ name, dir string }
 // where there is none.
 type jobContext struct {
 	id              int
+	quiet           bool                        // listeners are not told of the compaction
+	stats           *rocksdb.CompactionJobStats // of its job; nil before there was one
 	sv              db.SuperVersionContext
 	memtablesToFree []*memtable.MemTable
 	fullScan        []candidate

@@ -168,12 +168,19 @@ type zlibCompressor struct {
 }
 
 // zlibArea has a deflater for blocks within the window and, once needed, one
-// that keeps to it for longer ones.
+// that keeps to it for longer ones, and one for tiny ones, which the levels up
+// to 6 store.
 type zlibArea struct {
 	out    fixedWriter
 	small  *flate.Writer
 	window *flate.Writer
+	tiny   *flate.Writer
 }
+
+const (
+	zlibTiny      = 128 // bytes
+	zlibTinyLevel = 7
+)
 
 // fixedWriter fills a slice; a write beyond it is lost and noted.
 type fixedWriter struct {
@@ -211,6 +218,15 @@ func (c *zlibCompressor) writer(w *zlibArea, n int) (*flate.Writer, error) {
 		}
 		w.window.Reset(&w.out)
 		return w.window, nil
+	}
+	if n <= zlibTiny && len(c.dict) == 0 && (c.opts.Level == rocksdb.DefaultCompressionLevel || c.opts.Level > 1 && c.opts.Level < zlibTinyLevel) {
+		if w.tiny == nil {
+			var err error
+			w.tiny, err = flate.NewWriter(&w.out, zlibTinyLevel)
+			return w.tiny, err
+		}
+		w.tiny.Reset(&w.out)
+		return w.tiny, nil
 	}
 	if w.small == nil {
 		level := c.opts.Level
