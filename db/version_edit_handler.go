@@ -47,6 +47,7 @@ type editIterator struct {
 
 // iterate replays all records of r. logErr is where r's reporter puts the
 // first corruption that it drops.
+// Upstream: VersionEditHandlerBase::Iterate.
 func (it *editIterator) iterate(r *wal.Reader, logErr *error, a editApplier) error {
 	recovered := 0
 	err := a.initialize()

@@ -422,6 +422,7 @@ func (it *LevelIterator) checkMayBeOutOfLowerBound() {
 	}
 }
 
+// clearTombstones is upstream's LevelIterator::ClearRangeTombstoneIter.
 func (it *LevelIterator) clearTombstones() {
 	if it.slot != nil {
 		*it.slot = nil

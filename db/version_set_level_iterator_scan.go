@@ -65,6 +65,8 @@ func (it *LevelIterator) Prepare(opts any) {
 }
 
 // rangesByFile finds the files that each range overlaps.
+// Upstream: LevelIterator::FileHasMultiScanArg,
+// LevelIterator::GetMultiScanArgForFile.
 func (it *LevelIterator) rangesByFile(args *rocksdb.MultiScanArgs) map[int]*rocksdb.MultiScanArgs {
 	byFile := make(map[int]*rocksdb.MultiScanArgs)
 	cmp := it.icmp.UserComparator()

@@ -210,6 +210,7 @@ func (b *manifestBatch) builderOf(w *manifestWriter) *referencedVersionBuilder {
 }
 
 // prepareCFEdit completes an edit that adds or drops a family.
+// Upstream: VersionSet::LogAndApplyCFHelper.
 func (vs *VersionSet) prepareCFEdit(e *version.VersionEdit, maxLastSequence rocksdb.SequenceNumber) {
 	e.SetNextFile(vs.nextFileNumber.Load())
 	e.SetLastSequence(maxLastSequence)

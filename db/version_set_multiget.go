@@ -23,6 +23,7 @@ import (
 // whose blocks are still to be read is left waiting, and its keys with it, while
 // the other keys go on, to other files of the level and to deeper levels; when
 // no key can go on, all those reads are under way at once.
+// Upstream: FilePickerMultiGet.
 type multiGet struct {
 	v        *Version
 	ro       *rocksdb.ReadOptions
@@ -72,6 +73,7 @@ func (v *Version) MultiGet(ro *rocksdb.ReadOptions, r *table.MultiGetRange, call
 	multiGets.Put(m)
 }
 
+// run is upstream's Version::ProcessBatch and Version::MultiGetAsync.
 func (m *multiGet) run(callback dbformat.ReadCallback) {
 	m.initContexts(callback)
 	m.opts = tablecache.OpenOptions{MaxFileSizeForL0MetaPin: m.v.maxFileSizeForL0MetaPin}
@@ -133,6 +135,8 @@ func (m *multiGet) initContexts(callback dbformat.ReadCallback) {
 
 // advance moves key i on to the next file that may hold it. What is older than
 // a range tombstone over the key does not matter.
+// Upstream: FilePickerMultiGet::PrepareNextLevelForSearch,
+// FilePickerMultiGet::GetNextFileInLevel.
 func (m *multiGet) advance(i int) {
 	m.file[i] = nil
 	if m.r.Key(i).MaxCoveringTombstoneSeq == 0 {
@@ -142,6 +146,7 @@ func (m *multiGet) advance(i int) {
 
 // nextKey is the first key at the first file that any key is at and that does
 // not wait, -1 when there is none.
+// Upstream: FilePickerMultiGet::GetNextFileInLevelWithKeys.
 func (m *multiGet) nextKey() int {
 	first := -1
 	for i := m.r.First(); i < m.r.End(); i = m.r.NextIndex(i) {
@@ -156,6 +161,7 @@ func (m *multiGet) nextKey() int {
 }
 
 // begin looks up key first, and those with it, in their file.
+// Upstream: Version::MultiGetFromSST.
 func (m *multiGet) begin(first int) error {
 	v := m.v
 	t := &m.tables[m.pending]

@@ -155,6 +155,7 @@ func (vs *VersionSet) reopenManifestForAppend(path string) {
 // TryRecover recovers what can be from the newest MANIFEST that allows it, of
 // files, the names in the database's directory; CURRENT is not needed. missing
 // tells that some state newer than the one recovered lacks files.
+// Upstream: ManifestPicker, ManifestPicker::GetNextManifest.
 func (vs *VersionSet) TryRecover(cfs []rocksdb.ColumnFamilyDescriptor, readOnly bool, files []string) (dbID string, missing bool, err error) {
 	type manifest struct {
 		name   string

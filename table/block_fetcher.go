@@ -175,6 +175,7 @@ const (
 )
 
 // read gets block and trailer and checks them.
+// Upstream: BlockFetcher::ReadBlock.
 func (f *BlockFetcher) read() (data []byte, from dataSource, contents format.BlockContents, err error) {
 	n := f.GetBlockSizeWithTrailer()
 	if f.PrefetchBuffer != nil {

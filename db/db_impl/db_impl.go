@@ -178,6 +178,7 @@ type stateLocked struct {
 // pendingList holds file numbers from which on files may be being written.
 type pendingList []*uint64
 
+// add is upstream's DBImpl::CaptureCurrentFileNumberInPendingOutputs.
 func (l *pendingList) add(n uint64) *uint64 {
 	p := new(uint64)
 	*p = n
@@ -185,6 +186,7 @@ func (l *pendingList) add(n uint64) *uint64 {
 	return p
 }
 
+// remove is upstream's DBImpl::ReleaseFileNumberFromPendingOutputs.
 func (l *pendingList) remove(p *uint64) {
 	for i, x := range *l {
 		if x == p {

@@ -89,6 +89,7 @@ func (d *DBImpl) GetApproximateMemTableStats(cf rocksdb.ColumnFamilyHandle, r ro
 
 // GetColumnFamilyMetaData describes a family's files; o selects by range and
 // level, nil is all.
+// Upstream: DBImpl::GetAllColumnFamilyMetaData.
 func (d *DBImpl) GetColumnFamilyMetaData(cf rocksdb.ColumnFamilyHandle, o *rocksdb.GetColumnFamilyMetaDataOptions) rocksdb.ColumnFamilyMetaData {
 	sv := d.cfd(cf).GetReferencedSuperVersion()
 	defer sv.Release()

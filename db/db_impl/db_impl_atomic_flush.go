@@ -33,6 +33,7 @@ func (d *DBImpl) recordAtomicFlushRequest(reason rocksdb.FlushReason) {
 
 // selectForAtomicFlushLocked gives those of the candidates that have something
 // to flush; of all families when candidates is nil.
+// Upstream: DBImpl::SelectColumnFamiliesForAtomicFlush.
 func (d *DBImpl) selectForAtomicFlushLocked(candidates []*db.ColumnFamilyData, reason rocksdb.FlushReason) []*db.ColumnFamilyData {
 	if candidates == nil {
 		candidates = d.families.All()
@@ -48,6 +49,7 @@ func (d *DBImpl) selectForAtomicFlushLocked(candidates []*db.ColumnFamilyData, r
 
 // scheduleAtomicFlushLocked marks what waits of the families as one flush and
 // queues it. Their memtables have just been switched.
+// Upstream: DBImpl::AssignAtomicFlushSeq.
 func (d *DBImpl) scheduleAtomicFlushLocked(cfds []*db.ColumnFamilyData, reason rocksdb.FlushReason) *flushRequest {
 	seq := d.versions.LastSequence()
 	r := &flushRequest{reason: reason, atomic: true}

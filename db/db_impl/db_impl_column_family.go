@@ -79,6 +79,7 @@ func (d *DBImpl) createColumnFamily(o *rocksdb.ColumnFamilyOptions, name string)
 	return h, nil
 }
 
+// addColumnFamily is upstream's DBImpl::WrapUpCreateColumnFamilies.
 func (d *DBImpl) addColumnFamily(o *rocksdb.ColumnFamilyOptions, name string, ctx *db.SuperVersionContext) (*db.ColumnFamilyHandleImpl, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -177,6 +177,7 @@ func (d *DBImpl) backgroundCompactionLocked(jc *jobContext, log *logging.LogBuff
 
 // dequeueCompactionLocked takes the first family of the queue whose
 // compaction_thread_limiter lets it compact, nil when there is none.
+// Upstream: DBImpl::PopFirstFromCompactionQueue.
 func (d *DBImpl) dequeueCompactionLocked(log *logging.LogBuffer) (*db.ColumnFamilyData, *util.TaskLimiterToken) {
 	for i, cfd := range d.st.compactionQueue {
 		if token, ok := d.requestCompactionToken(cfd, false, log); ok {
@@ -190,6 +191,7 @@ func (d *DBImpl) dequeueCompactionLocked(log *logging.LogBuffer) (*db.ColumnFami
 
 // pickFromQueueLocked asks the families of the queue, first in first out. The
 // token is the caller's to release.
+// Upstream: DBImpl::ShouldPickCompaction.
 func (d *DBImpl) pickFromQueueLocked(jc *jobContext, log *logging.LogBuffer) (*compaction.Compaction, *util.TaskLimiterToken, error) {
 	if len(d.st.compactionQueue) == 0 {
 		return nil, nil, nil
@@ -295,6 +297,7 @@ func (d *DBImpl) applyCompactionEditLocked(cfd *db.ColumnFamilyData, c *compacti
 	return err
 }
 
+// trivialMoveLocked is upstream's DBImpl::PrepareTrivialMoveEdit.
 func (d *DBImpl) trivialMoveLocked(cfd *db.ColumnFamilyData, c *compaction.Compaction, jc *jobContext, log *logging.LogBuffer) error {
 	if jc.quiet {
 		syncpoint.Process("DBImpl::CompactFilesImpl:TrivialMove")
@@ -627,6 +630,8 @@ func (d *DBImpl) firstOverlappedLevel(cfd *db.ColumnFamilyData, begin, end []byt
 }
 
 // hasConflictLocked tells whether m has to wait for other manual compactions.
+// Upstream: DBImpl::ShouldntRunManualCompaction, DBImpl::MCOverlap,
+// DBImpl::HasExclusiveManualCompaction.
 func (d *DBImpl) mustWaitLocked(m *manualCompaction) bool {
 	if d.st.bgCompactionPaused > 0 {
 		return true
@@ -645,6 +650,7 @@ func (d *DBImpl) mustWaitLocked(m *manualCompaction) bool {
 	return false
 }
 
+// removeManualLocked is upstream's DBImpl::RemoveManualCompaction.
 func (d *DBImpl) removeManualLocked(m *manualCompaction) {
 	list := d.st.manualCompactions
 	for i := range list {
@@ -660,6 +666,7 @@ func (d *DBImpl) removeManualLocked(m *manualCompaction) {
 
 // runManualCompaction compacts one level into another, step by step, and gives
 // the level that the output went to.
+// Upstream: DBImpl::AddManualCompaction, DBImpl::HasPendingManualCompaction.
 func (d *DBImpl) runManualCompaction(cfd *db.ColumnFamilyData, from, to int, o *rocksdb.CompactRangeOptions, begin, end []byte, noTrivial bool, maxFile uint64) (reached int, err error) {
 	m := &manualCompaction{cfd: cfd, exclusive: o.ExclusiveManualCompaction, noTrivial: noTrivial, canceled: o.Canceled}
 	m.in = compaction.ManualRange{InputLevel: from, OutputLevel: to, Options: o, MaxFileNumToIgnore: maxFile}
@@ -823,6 +830,7 @@ func (d *DBImpl) refitLevel(cfd *db.ColumnFamilyData, level, target int) error {
 	return err
 }
 
+// minimumEmptyLevel is upstream's DBImpl::FindMinimumEmptyLevelFitting.
 func (d *DBImpl) minimumEmptyLevel(vs *version.StorageInfo, _ uint64, level int) int {
 	least := level
 	for l := level - 1; l > 0; l-- {

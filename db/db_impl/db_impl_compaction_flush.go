@@ -36,6 +36,7 @@ func isRecoveryFlush(reason rocksdb.FlushReason) bool {
 }
 
 // flushOfOne is a request for all memtables of a family that wait.
+// Upstream: DBImpl::GenerateFlushRequest.
 func flushOfOne(cfd *db.ColumnFamilyData, reason rocksdb.FlushReason) *flushRequest {
 	return &flushRequest{reason: reason, families: []familyFlush{{cfd, cfd.Imm().GetLatestMemTableID(false)}}}
 }
@@ -98,6 +99,7 @@ func (d *DBImpl) enqueueFlushLocked(r *flushRequest) {
 	d.st.unscheduledFlushes++
 }
 
+// enqueuePendingCompactionLocked is upstream's DBImpl::AddToCompactionQueue.
 func (d *DBImpl) enqueuePendingCompactionLocked(cfd *db.ColumnFamilyData) {
 	if cfd.QueuedForCompaction() || cfd.IsDropped() || !cfd.NeedsCompaction() {
 		return
@@ -144,6 +146,7 @@ func (d *DBImpl) maybeScheduleLocked() {
 }
 
 // popFlushLocked takes the first request of the queue.
+// Upstream: DBImpl::PopFirstFromFlushQueue.
 func (d *DBImpl) popFlushLocked() *flushRequest {
 	r := d.st.flushQueue[0]
 	d.st.flushQueue = d.st.flushQueue[1:]
@@ -656,6 +659,7 @@ func (d *DBImpl) flushUnbatchedLocked(cfd *db.ColumnFamilyData, o *rocksdb.Flush
 
 // waitForFlushLocked waits until the families' memtables up to an ID each are
 // flushed, and with listeners until these have been told.
+// Upstream: DBImpl::WaitForFlushMemTables.
 func (d *DBImpl) waitForFlushLocked(flushes []familyFlush, reason rocksdb.FlushReason, listeners bool) error {
 	resuming := isRecoveryFlush(reason)
 	for resuming || !d.errorHandler.IsDBStopped() {

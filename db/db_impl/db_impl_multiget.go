@@ -60,6 +60,7 @@ func (s *multiGetScratch) release() {
 }
 
 // sortKeys orders keys of one family.
+// Upstream: DBImpl::PrepareMultiGetKeys, CompareKeyContext.
 func sortKeys(keys []*table.KeyContext, cfd *db.ColumnFamilyData) {
 	if cfd.InternalComparator().IsBytewise() {
 		slices.SortFunc(keys, func(a, b *table.KeyContext) int { return bytes.Compare(a.Key, b.Key) })
@@ -263,6 +264,7 @@ func (d *DBImpl) countMultiGet(ro *rocksdb.ReadOptions, done []*table.KeyContext
 // multiView references a SuperVersion of each family such that all show one
 // state: either no memtable was switched between taking them and taking the
 // sequence number, or the mutex is held meanwhile.
+// Upstream: DBImpl::MultiCFSnapshot.
 func (d *DBImpl) multiView(ro *rocksdb.ReadOptions, cfs []rocksdb.ColumnFamilyHandle) (map[uint32]*db.SuperVersion, rocksdb.SequenceNumber) {
 	first := d.cfd(cfs[0])
 	if !slices.ContainsFunc(cfs, func(cf rocksdb.ColumnFamilyHandle) bool { return d.cfd(cf) != first }) {

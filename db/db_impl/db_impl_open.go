@@ -105,6 +105,7 @@ func sanitizeDBOptions(dbName string, src *rocksdb.DBOptions, readOnly bool) (o 
 
 // validateDBOptions refuses options that cannot work together, or that this
 // engine does not have.
+// Upstream: DBImpl::ValidateOptions.
 func validateDBOptions(o *rocksdb.DBOptions) error {
 	switch {
 	case len(o.DBPaths) > 4:
@@ -212,6 +213,7 @@ func newDBImpl(src *rocksdb.DBOptions, dbName string, readOnly bool) (*DBImpl, e
 }
 
 // dumpStart writes the first lines of the info log.
+// Upstream: DumpRocksDBBuildVersion, DumpSupportInfo.
 func (d *DBImpl) dumpStart(o *rocksdb.DBOptions) {
 	if d.infoLog == nil {
 		return
@@ -225,6 +227,7 @@ func (d *DBImpl) dumpStart(o *rocksdb.DBOptions) {
 }
 
 // createDirectories makes the directories of all paths.
+// Upstream: DBImpl::CreateAndNewDirectory, Directories::SetDirectories.
 func (d *DBImpl) createDirectories(families []rocksdb.ColumnFamilyDescriptor) error {
 	paths := []string{d.immutable.GetWalDir()}
 	for _, p := range d.immutable.DBPaths {
@@ -310,6 +313,7 @@ func Open(o *rocksdb.DBOptions, dbName string, families []rocksdb.ColumnFamilyDe
 	return d, handles, nil
 }
 
+// validateOpen is upstream's ValidateOptionsByTable.
 func validateOpen(o *rocksdb.DBOptions, families []rocksdb.ColumnFamilyDescriptor) error {
 	hasDefault := false
 	for i := range families {
@@ -628,6 +632,7 @@ func (d *DBImpl) persistOptions() error {
 	return err
 }
 
+// renameTempOptionsFile is upstream's DBImpl::RenameTempFileToOptionsFile.
 func (d *DBImpl) renameTempOptionsFile(temp string, number uint64) error {
 	name := filename.OptionsFileName(d.dbName, number)
 	if err := d.fs.RenameFile(temp, name, &rocksdb.IOOptions{}); err != nil {
@@ -657,6 +662,7 @@ func (d *DBImpl) renameTempOptionsFile(temp string, number uint64) error {
 }
 
 // deleteObsoleteOptionsFiles keeps the two newest OPTIONS files.
+// Upstream: DeleteOptionsFilesHelper.
 func (d *DBImpl) deleteObsoleteOptionsFiles(background bool) {
 	const keep = 2
 	names, err := d.fs.GetChildren(d.dbName, &rocksdb.IOOptions{DoNotRecurse: true})

@@ -316,6 +316,7 @@ func (d *DBImpl) listWALs() ([]uint64, error) {
 	return numbers, nil
 }
 
+// recoverWALsLocked is upstream's DBImpl::RecoverLogFiles.
 func (d *DBImpl) recoverWALsLocked(ro recoverOptions, ctx *recoveryContext) (recoveredSeq rocksdb.SequenceNumber, corrupted bool, err error) {
 	if d.immutable.BestEffortsRecovery {
 		// Logs may continue a state that is newer than the recovered one.
@@ -418,10 +419,12 @@ func (r *walRecovery) Corruption(bytes int, err error, logNumber uint64) {
 // OldLogRecord implements wal.Reporter.
 func (r *walRecovery) OldLogRecord(int) { r.oldRecord = true }
 
+// ignores is upstream's DBImpl::MaybeIgnoreError.
 func (r *walRecovery) ignores() bool {
 	return !r.d.immutable.ParanoidChecks || r.d.immutable.WALRecoveryMode == rocksdb.SkipAnyCorruptedRecords
 }
 
+// run is upstream's DBImpl::ProcessLogFiles and DBImpl::SetupLogFilesRecovery.
 func (r *walRecovery) run() error {
 	d := r.d
 	r.jobID = int(d.nextJobID.Add(1))
@@ -455,6 +458,8 @@ func statusText(err error) string {
 	return err.Error()
 }
 
+// replay is upstream's DBImpl::ProcessLogFile and
+// DBImpl::SetupLogFileProcessing.
 func (r *walRecovery) replay() error {
 	for _, n := range r.numbers {
 		before := r.next
@@ -468,6 +473,7 @@ func (r *walRecovery) replay() error {
 	return nil
 }
 
+// checkNotSetBack is upstream's DBImpl::CheckSeqnoNotSetBackDuringRecovery.
 func checkNotSetBack(before, now rocksdb.SequenceNumber) error {
 	if before == dbformat.MaxSequenceNumber || before <= now {
 		return nil
@@ -476,6 +482,8 @@ func checkNotSetBack(before, now rocksdb.SequenceNumber) error {
 		"Prev next seqno: %d , current next seqno: %d", before, now)
 }
 
+// replayLog is upstream's DBImpl::InitializeLogReader and
+// DBImpl::FinishLogFileProcessing.
 func (r *walRecovery) replayLog(number uint64) error {
 	d := r.d
 	if number < r.minNumber {
@@ -549,6 +557,8 @@ func (r *walRecovery) publishSequence() {
 
 // replayRecord applies one batch. Damage goes to r.Corruption; an error ends
 // the recovery.
+// Upstream: DBImpl::ProcessLogRecord, DBImpl::InitializeWriteBatchForLogRecord,
+// DBImpl::InsertLogRecordToMemtable.
 func (r *walRecovery) replayRecord(number uint64, record []byte, path string, reader *wal.Reader, lastSeq *rocksdb.SequenceNumber) error {
 	offset := reader.LastRecordOffset()
 	if len(record) < writebatch.HeaderSize {
@@ -627,6 +637,7 @@ func (r *walRecovery) enforceWriteBufferManager() error {
 	return nil
 }
 
+// flushFullMemtables is upstream's DBImpl::MaybeWriteLevel0TableForRecovery.
 func (r *walRecovery) flushFullMemtables() error {
 	d := r.d
 	for {
@@ -645,6 +656,8 @@ func (r *walRecovery) flushFullMemtables() error {
 }
 
 // handleDamage decides, by the recovery mode, what a damaged log means.
+// Upstream: DBImpl::HandleNonOkStatusOrOldLogRecord,
+// DBImpl::MaybeReviseStopReplayForCorruption.
 func (r *walRecovery) handleDamage(number uint64) error {
 	err := r.status
 	if err != nil && rocksdb.IsNotSupported(err) {
@@ -671,6 +684,7 @@ func (r *walRecovery) handleDamage(number uint64) error {
 
 // checkConsistency refuses a recovery that would leave families at different
 // points in time.
+// Upstream: DBImpl::MaybeHandleStopReplayForCorruptionForInconsistency.
 func (r *walRecovery) checkConsistency() error {
 	mode := r.d.immutable.WALRecoveryMode
 	if !r.stopped || mode != rocksdb.PointInTimeRecovery && mode != rocksdb.TolerateCorruptedTailRecords {
@@ -685,6 +699,8 @@ func (r *walRecovery) checkConsistency() error {
 }
 
 // finish flushes what was replayed, or keeps the logs.
+// Upstream: DBImpl::MaybeFlushFinalMemtableOrRestoreActiveLogFiles,
+// DBImpl::FinishLogFilesRecovery.
 func (r *walRecovery) finish() error {
 	d := r.d
 	last := r.numbers[len(r.numbers)-1]
@@ -772,6 +788,7 @@ func (d *DBImpl) logSizeAndTruncate(number uint64, truncate bool) (uint64, error
 	return size, nil
 }
 
+// restoreAliveLogs is upstream's DBImpl::RestoreAliveLogFiles.
 func (r *walRecovery) restoreAliveLogs() error {
 	d := r.d
 	d.totalLogSize.Store(0)
@@ -792,6 +809,7 @@ func (r *walRecovery) restoreAliveLogs() error {
 }
 
 // writeLevel0Table flushes cfd's active memtable into an L0 table.
+// Upstream: DBImpl::WriteLevel0TableForRecovery.
 func (r *walRecovery) writeLevel0Table(cfd *db.ColumnFamilyData) error {
 	d := r.d
 	r.flushed = true

@@ -42,6 +42,7 @@ func (d *DBImpl) maybeScheduleWALPrecreateLocked(preallocate uint64) {
 
 // precreateWAL is the background job. When it fails, the log is made by who
 // needs it.
+// Upstream: AsyncWALPrecreateContext.
 func (d *DBImpl) precreateWAL(number, preallocate uint64) {
 	syncpoint.Process("DBImpl::BGWorkAsyncWALPrecreate:Start")
 	w, err := d.createWALWriter(number, 0, preallocate)

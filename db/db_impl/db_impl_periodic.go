@@ -36,6 +36,7 @@ type periodicTasks struct {
 }
 
 // schedulePeriodicTasks starts the tasks, or gives them the periods now in force.
+// Upstream: DBImpl::StartPeriodicTaskScheduler.
 func (d *DBImpl) schedulePeriodicTasks() {
 	p := &d.periodic
 	p.mu.Lock()
@@ -69,6 +70,7 @@ func (d *DBImpl) schedulePeriodicTasks() {
 }
 
 // stopPeriodicTasks waits for one that runs.
+// Upstream: DBImpl::CancelPeriodicTaskScheduler.
 func (d *DBImpl) stopPeriodicTasks() {
 	p := &d.periodic
 	p.mu.Lock()
@@ -82,6 +84,7 @@ func (d *DBImpl) stopPeriodicTasks() {
 
 // triggerCompactionPeriod is how often, in seconds, families are looked at for
 // compactions that time alone makes due.
+// Upstream: GetMinTimeBasedCompactionInterval.
 func (d *DBImpl) triggerCompactionPeriod() uint64 {
 	o := d.mutableDBOptions.Load()
 	period := o.MaxCompactionTriggerWakeupSeconds

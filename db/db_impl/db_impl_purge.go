@@ -99,6 +99,7 @@ func (d *DBImpl) uncountPurgeLocked(job *jobContext) {
 }
 
 // schedulePurgeLocked hands the queue to the pool of high priority.
+// Upstream: DBImpl::SchedulePendingPurge.
 func (d *DBImpl) schedulePurgeLocked() {
 	d.st.purge.scheduled++
 	d.env.Schedule(func() {

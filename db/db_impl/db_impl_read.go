@@ -138,6 +138,7 @@ func (d *DBImpl) readSequence(ro *rocksdb.ReadOptions) rocksdb.SequenceNumber {
 
 // getFrom looks key up in sv. kept says that value took over the reference on
 // sv.
+// Upstream: DBImpl::GetImpl, DBImplReadOnly::GetImpl.
 func (d *DBImpl) getFrom(sv *db.SuperVersion, ro *rocksdb.ReadOptions, key []byte, seq rocksdb.SequenceNumber, value *rocksdb.PinnableSlice, s *getScratch) (kept bool, err error) {
 	s.key.Set(key, seq, ro.Timestamp)
 	st := &s.mem

@@ -111,6 +111,7 @@ func (d *DBImpl) resumeFlushLocked(reason rocksdb.FlushReason) error {
 }
 
 // retryFlushesLocked flushes all memtables that wait, and switches none.
+// Upstream: DBImpl::RetryFlushesForErrorRecovery.
 func (d *DBImpl) retryFlushesLocked(reason rocksdb.FlushReason, wait bool) error {
 	var cfds []*db.ColumnFamilyData
 	for _, cfd := range d.families.All() {

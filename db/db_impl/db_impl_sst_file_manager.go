@@ -50,6 +50,8 @@ func (d *DBImpl) dataPaths() []string {
 
 // trackDataFiles tells the manager of all tables and blob files, or makes it
 // forget them.
+// Upstream: DBImpl::TrackOrUntrackFiles, DBImpl::TrackExistingDataFiles,
+// DBImpl::UntrackDataFiles.
 func (d *DBImpl) trackDataFiles(m *file.SstFileManagerImpl, track bool) {
 	for _, dir := range d.dataPaths() {
 		names, err := d.fs.GetChildren(dir, &rocksdb.IOOptions{DoNotRecurse: true})

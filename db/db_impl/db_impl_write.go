@@ -25,6 +25,7 @@ import (
 var errReadOnly = rocksdb.NotSupported("Not supported operation in read only mode.")
 
 // mergedBatch is where a leader joins its group's batches for the WAL.
+// Upstream: DBImpl::MergeBatch.
 type mergedBatch struct{ writebatch.WriteBatch }
 
 // writeScratch is what one call to Write needs; it is pooled.
@@ -48,6 +49,7 @@ func orDefault(wo *rocksdb.WriteOptions) *rocksdb.WriteOptions {
 }
 
 // single runs one call as a batch of its own.
+// Upstream: DB::Put, DB::Merge.
 func (d *DBImpl) single(wo *rocksdb.WriteOptions, fill func(b *writebatch.WriteBatch) error) error {
 	if d.readOnly {
 		return d.readOnlyError()
@@ -379,6 +381,7 @@ func (d *DBImpl) countWrites(g *writethread.WriteGroup, x *groupTotals) {
 
 // writeGroupToWAL writes the group's batches as one record, the first entry
 // having number seq, and syncs when asked to.
+// Upstream: DBImpl::WriteToWAL.
 func (d *DBImpl) writeGroupToWAL(g *writethread.WriteGroup, seq rocksdb.SequenceNumber, sync bool) error {
 	var record []byte
 	var batch *writebatch.WriteBatch
@@ -566,6 +569,7 @@ func (d *DBImpl) markLogsNotSynced(upTo uint64) {
 }
 
 // walWriteStatusCheck stops the database when the log is not what was written.
+// Upstream: DBImpl::WALIOStatusCheck.
 func (d *DBImpl) walWriteStatusCheck(err error) {
 	d.mu.Lock()
 	if d.immutable.ParanoidChecks || rocksdb.AsStatus(err).SubCode == rocksdb.SubCodeIOFenced {
@@ -582,6 +586,7 @@ func (d *DBImpl) walWriteStatusCheck(err error) {
 
 // memTableInsertStatusCheck stops the database when a batch that the WAL has
 // did not go into the memtables.
+// Upstream: DBImpl::HandleMemTableInsertFailure.
 func (d *DBImpl) memTableInsertStatusCheck(err error) {
 	if err == nil {
 		return

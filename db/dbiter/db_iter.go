@@ -19,6 +19,7 @@ import (
 )
 
 // Resolver finds values that are not stored in place.
+// Upstream: DBIter::BlobReader.
 type Resolver interface {
 	// GetBlob gives the value a blob index points to; it is pinned by the
 	// returned slice.
@@ -303,6 +304,8 @@ func (d *DBIter) Recycle() {
 		prefix: keep(d.prefix), pinned: d.pinned}
 }
 
+// flushStatistics is upstream's DBIter::LocalStatistics::BumpGlobalStatistics
+// and DBIter::LocalStatistics::ResetCounters.
 func (d *DBIter) flushStatistics() {
 	if d.stats != nil {
 		l := &d.local
@@ -420,6 +423,8 @@ func (d *DBIter) setPrefix(key []byte) {
 }
 
 // saveKey holds the user key of the inner iterator's present entry.
+// Upstream: DBIter::SetSavedKeyToSeekTarget,
+// DBIter::SetSavedKeyToSeekForPrevTarget.
 func (d *DBIter) saveKey(userKey []byte) {
 	if d.versions {
 		d.savedKey.SetInternalKey(d.iter.Key(), true)
@@ -440,6 +445,8 @@ func (d *DBIter) releaseTempPinned() {
 	}
 }
 
+// resetValue is upstream's DBIter::ResetValueAndColumns, DBIter::ResetBlobData
+// and DBIter::ValueColumnsState::Reset.
 func (d *DBIter) resetValue() {
 	d.value = nil
 	d.wide.clear()
@@ -463,6 +470,7 @@ func (d *DBIter) resetSeekState() {
 	d.hiddenSinceSeek = 0
 }
 
+// markMemtable is upstream's DBIter::MarkMemtableForFlushForAvgTrigger.
 func (d *DBIter) markMemtable() {
 	d.memtable.MarkForFlush()
 	d.opTrigger, d.avgTrigger = 0, 0
@@ -470,6 +478,7 @@ func (d *DBIter) markMemtable() {
 
 // countHidden notes an entry that was skipped; hidden counts those of one
 // operation.
+// Upstream: DBIter::MarkMemtableForFlushForPerOpTrigger.
 func (d *DBIter) countHidden(hidden *uint64) {
 	if d.opTrigger == 0 || d.ikey.Sequence < d.memtableSeqnoLB {
 		return
@@ -483,6 +492,7 @@ func (d *DBIter) countHidden(hidden *uint64) {
 	}
 }
 
+// prepareInner is upstream's DBIter::PrepareInternalChildren.
 func (d *DBIter) prepareInner() bool {
 	if d.iter.IsValuePrepared() || d.iter.PrepareValue() {
 		return true
@@ -491,6 +501,8 @@ func (d *DBIter) prepareInner() bool {
 }
 
 // setInPlaceValue makes raw, of an entry of type t, the value shown.
+// Upstream: DBIter::SetValueAndColumnsFromPlain,
+// DBIter::SetValueAndColumnsFromBlob, DBIter::SetValueAndColumnsFromBlobImpl.
 func (d *DBIter) setInPlaceValue(t dbformat.ValueType, raw []byte) bool {
 	switch t {
 	case dbformat.TypeValue:
@@ -953,6 +965,7 @@ func (d *DBIter) mergeValuesNewToOld() bool {
 
 // mergeWithBase merges the collected operands over a base entry; a deletion is
 // no base.
+// Upstream: DBIter::SetValueAndColumnsFromMergeResult.
 func (d *DBIter) mergeWithBase(t dbformat.ValueType, raw []byte) bool {
 	if d.merger == nil {
 		return d.fail(rocksdb.InvalidArgument("merge_operator_ must be set."))

@@ -10,6 +10,7 @@ import (
 )
 
 // wideState is what Columns needs of the present entry.
+// Upstream: DBIter::ValueColumnsState.
 type wideState struct {
 	entity  []byte // as stored; nil: a plain value
 	merged  bool   // the default column is the merge's result instead
@@ -19,11 +20,14 @@ type wideState struct {
 	blobBuf []byte
 }
 
+// clear is upstream's DBIter::ValueColumnsState::ClearWideColumns and
+// DBIter::ValueColumnsState::ClearLazyEntity.
 func (w *wideState) clear() { w.entity, w.merged, w.ready = nil, false, false }
 
 // blobFetcher gives the resolver the form that package wide wants.
 type blobFetcher struct{ d *DBIter }
 
+// FetchBlob is upstream's DBIter::BlobReader::RetrieveAndSetBlobValue.
 func (f blobFetcher) FetchBlob(userKey []byte, index *blobformat.BlobIndex, value *rocksdb.PinnableSlice) (uint64, error) {
 	if f.d.resolver == nil {
 		return 0, rocksdb.Corruption("Encountered unexpected blob index.")
@@ -33,6 +37,7 @@ func (f blobFetcher) FetchBlob(userKey []byte, index *blobformat.BlobIndex, valu
 }
 
 // keepEntity holds a merge's base, which goes when the inner iterator moves.
+// Upstream: DBIter::ValueColumnsState::SaveEntitySliceIfNeeded.
 func (d *DBIter) keepEntity(entity []byte) bool {
 	resolved, err := wide.ResolveEntityForMerge(entity, d.savedKey.GetUserKey(), blobFetcher{d})
 	if err != nil {
@@ -70,6 +75,8 @@ func (d *DBIter) Columns() rocksdb.WideColumns {
 
 var emptyName = []byte{}
 
+// parseColumns is upstream's DBIter::SetValueAndColumnsFromEntity and
+// DBIter::MaterializeLazyEntityColumns.
 func (d *DBIter) parseColumns() (err error) {
 	w := &d.wide
 	entity := w.entity

@@ -86,6 +86,7 @@ func (d *DBIter) refuseScan(what string) bool {
 }
 
 // beginScan checks that a forward seek begins the next announced range.
+// Upstream: DBIter::SetScanOptionsForPrepare.
 func (d *DBIter) beginScan(target []byte) bool {
 	a, i := d.scan.args, d.scan.next
 	if a.Reverse {

@@ -104,6 +104,7 @@ func FindFileInRange(icmp *dbformat.InternalKeyComparator, b *LevelFilesBrief, k
 // SomeFileOverlapsRange tells whether a file overlaps the user keys from
 // smallest to largest, both included; nil stands for no bound. disjointSorted
 // says that the files are sorted and disjoint.
+// Upstream: AfterFile, BeforeFile.
 func SomeFileOverlapsRange(icmp *dbformat.InternalKeyComparator, disjointSorted bool, b *LevelFilesBrief,
 	smallest, largest []byte) bool {
 	afterFile := func(key []byte, f *FdWithKeyRange) bool {

@@ -111,6 +111,7 @@ func (s *StorageInfo) GetCleanInputsWithinInterval(level int, begin, end dbforma
 
 // overlappingInputsBinarySearch works on a level above 0; within takes only
 // files inside the range, with clean cuts at both ends.
+// Upstream: VersionStorageInfo::GetOverlappingInputsRangeBinarySearch.
 func (s *StorageInfo) overlappingInputsBinarySearch(level int, begin, end dbformat.InternalKey,
 	within bool) (inputs []*FileMetaData, fileIndex int, nextSmallest dbformat.InternalKey) {
 	files := s.files[level]

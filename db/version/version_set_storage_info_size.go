@@ -176,6 +176,7 @@ func (s *StorageInfo) CalculateSSTWriteHint(level int, set rocksdb.CompactionSty
 
 // rankedFile is a file of a level, its position there and its rank among
 // files to compact (lower first).
+// Upstream: Fsize.
 type rankedFile struct {
 	index int
 	file  *FileMetaData

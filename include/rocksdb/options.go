@@ -316,6 +316,7 @@ func DefaultDBOptions() DBOptions {
 
 // ColumnFamilyOptions are the options of one column family. Get them from
 // DefaultColumnFamilyOptions: the zero value is not the default.
+// Upstream: AdvancedColumnFamilyOptions.
 type ColumnFamilyOptions struct {
 	// Comparator orders the keys; nil (default) is bytewise.
 	Comparator Comparator

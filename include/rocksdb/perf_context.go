@@ -12,6 +12,7 @@ import (
 )
 
 // PerfContextByLevel counts point lookups of one level of the tree.
+// Upstream: PerfContextByLevelInt.
 type PerfContextByLevel struct {
 	BloomFilterUseful           uint64 // files not read thanks to a filter
 	BloomFilterFullPositive     uint64 // whole-key filters that let the read pass

@@ -427,7 +427,7 @@ func (p *cppParser) macroCall(start, i int, prefix string) (int, bool) {
 		return 0, false
 	}
 	word := p.t[i].text
-	if word == strings.ToLower(word) || word != strings.ToUpper(word) && !strings.HasPrefix(word, "DEFINE_") {
+	if word == strings.ToLower(word) || word != strings.ToUpper(word) && !strings.HasPrefix(word, "DEFINE_") && !strings.HasPrefix(word, "DECLARE_") {
 		return 0, false
 	}
 	end := p.balanced(i + 1)

@@ -20,6 +20,7 @@ type blockDispatcher interface {
 }
 
 // scanBlocks are the blocks of a multi-scan's ranges.
+// Upstream: MultiScanIndexIterator.
 type scanBlocks struct {
 	handles  []format.BlockHandle // rising offsets
 	from, to int                  // handles[from:to] are in set
@@ -128,6 +129,7 @@ func (s *scanBlocks) cut(args *rocksdb.MultiScanArgs, trailer int) {
 }
 
 // find gives the number of the block at an offset.
+// Upstream: MultiScanIndexIterator::Seek.
 func (s *scanBlocks) find(offset uint64) (int, bool) {
 	for _, i := range [3]int{s.at, s.at + 1, s.at - 1} {
 		if i >= 0 && i < len(s.handles) && s.handles[i].Offset == offset {
@@ -139,6 +141,7 @@ func (s *scanBlocks) find(offset uint64) (int, bool) {
 }
 
 // pass releases the blocks that the scan has gone by.
+// Upstream: MultiScanIndexIterator::Next.
 func (s *scanBlocks) pass(i int) {
 	if s.reverse {
 		for ; s.kept[1] > i+1 && s.kept[1] > s.kept[0]; s.kept[1]-- {
@@ -151,6 +154,7 @@ func (s *scanBlocks) pass(i int) {
 	}
 }
 
+// release is upstream's MultiScanIndexIterator::ReleaseBlocks.
 func (s *scanBlocks) release(i int) {
 	if s.set.ReleaseBlock(i - s.from) {
 		s.wasted++

@@ -296,6 +296,7 @@ func (t *BlockBasedTable) takeBlocks(s *batchScratch) {
 
 // readTogether reads all missing blocks that lie within the file, or begins to.
 // The error is that of all reads.
+// Upstream: BlockBasedTable::RetrieveMultipleBlocks.
 func (t *BlockBasedTable) readTogether(s *batchScratch, async bool) error {
 	if s.first.rc.ro.ReadTier == rocksdb.BlockCacheTier || t.ioptions.AllowMmapReads {
 		return nil

@@ -183,6 +183,9 @@ func (j *CompactionJob) prepareTimes() {
 }
 
 // Run reads the inputs and writes the outputs, without the database's mutex.
+// Upstream: CompactionJob::InitializeCompactionRun,
+// CompactionJob::FinalizeCompactionRun, CompactionJob::SyncOutputDirectories,
+// CompactionJob::RemoveEmptyOutputs.
 func (j *CompactionJob) Run() error {
 	syncpoint.Process("CompactionJob::Run():Start")
 	if j.LogBuffer != nil {
@@ -236,6 +239,7 @@ func isAbortedOrPaused(err error) bool {
 	return s.SubCode == rocksdb.SubCodeCompactionAborted || s.SubCode == rocksdb.SubCodeManualCompactionPaused
 }
 
+// firstError is upstream's CompactionJob::CollectSubcompactionErrors.
 func (j *CompactionJob) firstError() error {
 	for _, s := range j.parts {
 		if s.status != nil {
@@ -270,6 +274,7 @@ func (j *CompactionJob) runSubcompactions() {
 }
 
 // cleanupAbortedSubcompactions deletes what the parts wrote.
+// Upstream: CompactionJob::CleanupCompactionFiles.
 func (j *CompactionJob) cleanupAbortedSubcompactions() {
 	deleted, failed := 0, 0
 	var first error
@@ -305,6 +310,7 @@ func (j *CompactionJob) cleanupAbortedSubcompactions() {
 // only cleans up. released is called, with the mutex held, once the version edit
 // is written or has failed, and before the new version is installed: it releases
 // the input files. The database's mutex is held.
+// Upstream: CompactionJob::CleanupCompaction.
 func (j *CompactionJob) Install(runErr error, released func(error)) error {
 	err := runErr
 	if err == nil {

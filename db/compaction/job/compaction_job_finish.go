@@ -223,6 +223,8 @@ func (j *CompactionJob) wrongCount(where, format string, expected, actual uint64
 }
 
 // finalizeStats completes the job's statistics.
+// Upstream: CompactionJob::UpdateCompactionJobInputStatsFromInternalStats,
+// CompactionJob::UpdateCompactionJobOutputStatsFromInternalStats.
 func (j *CompactionJob) finalizeStats(err error, rangeDels uint64, exact bool) {
 	js, st := &j.jobStats, &j.stats
 	if exact {

@@ -126,6 +126,8 @@ func (j *CompactionJob) anchors() (all []table.Anchor, total uint64) {
 }
 
 // partInput is what a part reads, and the memory its options point to.
+// Upstream: CompactionJob::SubcompactionInternalIterators,
+// CompactionJob::SubcompactionKeyBoundaries.
 type partInput struct {
 	ro                 rocksdb.ReadOptions
 	raw, input         internaliter.InternalIterator
@@ -146,6 +148,7 @@ func (j *CompactionJob) boundKey(userKey []byte) dbformat.InternalKey {
 	return dbformat.NewInternalKey(k, dbformat.MaxSequenceNumber, dbformat.ValueTypeForSeek)
 }
 
+// createInput is upstream's CompactionJob::InitializeReadOptionsAndBoundaries.
 func (j *CompactionJob) createInput(s *subcompactionState) *partInput {
 	in := &partInput{ro: rocksdb.DefaultReadOptions(), startIKey: j.boundKey(s.start), endIKey: j.boundKey(s.end)}
 	ts := j.icmp.TimestampSize()
@@ -173,6 +176,7 @@ func (j *CompactionJob) createInput(s *subcompactionState) *partInput {
 
 // makeInputIterator merges the inputs: each file of level 0 by itself, every
 // other level as one run.
+// Upstream: VersionSet::MakeInputIterator.
 func (j *CompactionJob) makeInputIterator(s *subcompactionState, ro *rocksdb.ReadOptions) internaliter.InternalIterator {
 	ephemeral := j.DBOptions.UseDirectIOForCompactionReads && !j.DBOptions.UseDirectReads
 	readahead := j.MutableDBOptions.CompactionReadaheadSize
@@ -339,6 +343,7 @@ var (
 const cronMask = 1<<10 - 1
 
 // processKeyValue puts the iterator's entries into tables.
+// Upstream: CompactionJob::CreateFileHandlers.
 func (p *part) processKeyValue() error {
 	if p.aborted() {
 		return errAborted
@@ -364,6 +369,7 @@ func (p *part) processKeyValue() error {
 }
 
 // finalStatus is err, or else why the iteration may have ended early.
+// Upstream: CompactionJob::FinalizeProcessKeyValueStatus.
 func (p *part) finalStatus(in *partInput, err error) error {
 	switch {
 	case err != nil:
@@ -383,6 +389,7 @@ func (p *part) finalStatus(in *partInput, err error) error {
 
 // closeOutput ends the last table. A part with nothing but tombstones gets one
 // of its own.
+// Upstream: CompactionOutputs::CloseOutput.
 func (p *part) closeOutput(err error) error {
 	o := p.s.outputs
 	if err == nil && !o.hasBuilder() && len(o.outputs) == 0 && p.s.hasRangeDel() {
@@ -609,6 +616,7 @@ func (p *part) recordDroppedKeys(s *iterstats.CompactionIterationStats) {
 }
 
 // reportIncrementally hands on the counters since the last report.
+// Upstream: CompactionJob::UpdateSubcompactionJobStatsIncrementally.
 func (p *part) reportIncrementally() {
 	p.recordDroppedKeys(p.it.IterStats())
 	p.it.ResetRecordCounts()
@@ -619,6 +627,8 @@ func (p *part) reportIncrementally() {
 	p.prevCPU = now
 }
 
+// finalizeStats is upstream's CompactionJob::FinalizeSubcompactionJobStats and
+// CompactionJob::FinalizeSubcompaction.
 func (p *part) finalizeStats(startCPU uint64) {
 	it, s := p.it.IterStats(), &p.s.stats
 	s.HasAccurateNumInputRecords = s.HasAccurateNumInputRecords && p.it.HasNumInputEntryScanned()

@@ -94,6 +94,7 @@ func (o *compactionOutputs) hasBuilder() bool { return o.builder != nil }
 func (o *compactionOutputs) current() *output { return &o.outputs[len(o.outputs)-1] }
 
 // setOutputSplitKey takes the compaction's split key if it is inside the part.
+// Upstream: CompactionOutputs::SetOutputSlitKey.
 func (o *compactionOutputs) setOutputSplitKey(start, end []byte) {
 	key := o.c.GetOutputSplitKey()
 	if key == nil {
