@@ -418,3 +418,37 @@ func ExampleColumnFamily_CompactFiles() {
 	fmt.Println(len(files), "files became", len(outputs))
 	// Output: 2 files became 1
 }
+
+func ExampleCheckpoint() {
+	db, done := openTemp(rocksdb.DefaultOptions())
+	defer done()
+	fill(db, "a")
+	dir, remove := tempDir()
+	defer remove()
+	copied := filepath.Join(dir, "checkpoint")
+	_, err := rocksdb.NewCheckpoint(db).CreateCheckpoint(copied, 0) // hard links where it can
+	check(err)
+	fill(db, "b") // later
+
+	other, err := rocksdb.Open(copied, rocksdb.DefaultOptions())
+	check(err)
+	fmt.Println(get(other.ColumnFamily, "a"), get(other.ColumnFamily, "b"))
+	check(other.Close())
+	// Output: <a> (none)
+}
+
+func ExampleOpenTTL() {
+	dir, done := tempDir()
+	defer done()
+	o := rocksdb.DefaultOptions()
+	o.CreateIfMissing = true
+	db, err := rocksdb.OpenTTL(dir, o, 3600, false) // compactions drop values older than an hour
+	check(err)
+	check(db.Put(nil, nil, []byte("k"), []byte("v"))) // nil is the default family
+	var v rocksdb.PinnableSlice
+	check(db.Get(nil, nil, []byte("k"), &v))
+	fmt.Printf("%s\n", v.Data())
+	v.Release()
+	check(db.Close())
+	// Output: v
+}
