@@ -6,7 +6,7 @@ export CGO_ENABLED = 0
 TAGS = invariants,syncpoint
 TOOLS = db_bench ldb sst_dump db_stress upstream
 
-.PHONY: all check compat bench test race engines lint vet staticcheck xref porting generate clean $(TOOLS)
+.PHONY: all check compat fuzz bench test race engines lint vet staticcheck xref porting generate clean $(TOOLS)
 
 all: $(TOOLS)
 
@@ -38,6 +38,15 @@ test:
 # Writes docs/compatibility.md: what other engines read of ours and we of theirs.
 compat: engines
 	$(GO) test -tags $(TAGS) -timeout 20m ./internal/compat -run TestMatrix -count=1 -compat=$(CURDIR)/docs/compatibility.md
+
+# Runs every fuzz target for FUZZTIME, one after the other.
+FUZZTIME ?= 10m
+fuzz:
+	@set -e; for f in $$(git grep -l '^func Fuzz' -- '*_test.go'); do \
+	  for t in $$(sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\).*/\1/p' $$f); do \
+	    echo "== $$t ($$(dirname $$f))"; \
+	    $(GO) test -tags invariants ./$$(dirname $$f) -run '^$$' -fuzz "^$$t\$$" -fuzztime $(FUZZTIME) -parallel 1; \
+	  done; done
 
 # The packages whose tests run several goroutines, under the race detector.
 RACE = ./db/writethread ./memtable ./cache ./env ./util ./util/iodispatcher ./util/ratelimiter ./util/threadpool ./util/timer ./monitoring

@@ -74,10 +74,6 @@ func u64ts(ts uint64) []byte { return util.EncodeU64Ts(ts) }
 // key1 makes a key whose bytes order as the numbers do.
 func key1(k uint64) []byte { return binary.BigEndian.AppendUint64(nil, k) }
 
-func keyWithPrefix(prefix string, k uint64) []byte {
-	return binary.BigEndian.AppendUint64([]byte(prefix), k)
-}
-
 // readAt gives options to read at a timestamp; nil for none.
 func readAt(ts []byte) *rocksdb.ReadOptions {
 	ro := rocksdb.DefaultReadOptions()
