@@ -101,6 +101,11 @@ func (r *Ref) pimpl(s Symbol, c *classTypes) {
 // typeMentioned finds a type whose comment names the class.
 func (r *Ref) typeMentioned(p *Placement, w *wanted) bool {
 	var found []*GoDecl
+	for _, d := range r.Go.says[w.sym.Name] {
+		if d.Kind == GoType {
+			return p.take([]*GoDecl{d}, "named in its comment")
+		}
+	}
 	for f := range w.files {
 		for _, d := range f.Decls {
 			if d.Kind == GoType && (wordIn(d.Doc, w.name) && len(w.name) > 5 || strings.Contains(w.sym.Name, "::") && wordIn(d.Doc, w.sym.Name)) {

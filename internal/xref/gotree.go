@@ -101,7 +101,10 @@ type GoTree struct {
 	literals map[string][]place
 	mentions map[string][]place
 	points   map[string][]place // literals that begin with a qualified name
-	tests    map[string]*GoDecl
+	// says are the declarations whose comment says "Upstream: NAME" or "is
+	// upstream's NAME".
+	says  map[string][]*GoDecl
+	tests map[string]*GoDecl
 }
 
 // place is a line of a file.
@@ -461,18 +464,31 @@ func flat(name string) string { return strings.ToLower(strings.ReplaceAll(name, 
 
 var mirroredTest = regexp.MustCompile(`^Test(\w+?)_(\w+)$`)
 
+var (
+	saying          = regexp.MustCompile(`(?:^|\n)Upstream: ([\w:~,\s]+)\.|(?:is|are)\s+upstream's\s+((?:[\w~]+(?:::~?\w+)*(?:,\s+|\s+and\s+|\.))+)`)
+	wordOrQualified = regexp.MustCompile(`[A-Za-z_]\w*(?:::~?[A-Za-z_]\w*)*`)
+)
+
 func (g *GoTree) index() {
 	g.byName = map[string][]*GoDecl{}
 	g.byPath = map[string]*GoFile{}
 	g.literals = map[string][]place{}
 	g.mentions = map[string][]place{}
 	g.points = map[string][]place{}
+	g.says = map[string][]*GoDecl{}
 	g.tests = map[string]*GoDecl{}
 	for _, f := range g.Files {
 		g.byPath[f.Path] = f
 		for _, d := range f.Decls {
 			g.Decls = append(g.Decls, d)
 			g.byName[flat(d.Name)] = append(g.byName[flat(d.Name)], d)
+			for _, m := range saying.FindAllStringSubmatch(d.Doc, -1) {
+				for _, name := range wordOrQualified.FindAllString(m[1]+m[2], -1) {
+					if name != "and" {
+						g.says[name] = append(g.says[name], d)
+					}
+				}
+			}
 			if m := mirroredTest.FindStringSubmatch(d.Name); m != nil && f.Test && d.Kind == GoFunc {
 				g.tests[m[1]+"."+m[2]] = d
 			}

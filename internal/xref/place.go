@@ -46,6 +46,8 @@ type Ref struct {
 	calledBy map[string][]int
 	// filesOf keeps what goFiles found.
 	filesOf map[string][]*GoFile
+	// states are those of files that were asked for.
+	states map[string]string
 	// bodies are the functions that have one: stem or directory, tab, name.
 	bodies map[string]bool
 	// cases are upstream's tests with their files.
@@ -59,7 +61,8 @@ type Ref struct {
 // NewRef joins the sides.
 func NewRef(up *Facts, g *GoTree, l *Ledger) *Ref {
 	g.Link(up)
-	r := &Ref{Up: up, Go: g, Ledger: l, classes: map[string]bool{}, upFlat: map[string][]int{}, filesOf: map[string][]*GoFile{}}
+	r := &Ref{Up: up, Go: g, Ledger: l, classes: map[string]bool{}, upFlat: map[string][]int{}, filesOf: map[string][]*GoFile{},
+		states: map[string]string{}}
 	for i, s := range up.Symbols {
 		if s.Kind == KindClass {
 			r.classes[lastName(s.Name)] = true
@@ -388,6 +391,9 @@ func (r *Ref) mentioned(p *Placement, w *wanted) bool {
 	parts := strings.Split(w.sym.Name, "::")
 	if len(parts) > 2 {
 		names = append(names, strings.Join(parts[len(parts)-2:], "::"))
+	}
+	if ds := r.Go.says[w.sym.Name]; len(ds) > 0 {
+		return p.take(ds, "named in its comment")
 	}
 	type hit struct {
 		d *GoDecl

@@ -41,6 +41,7 @@ type app struct {
 	dry      bool
 	update   bool
 	lower    bool
+	least    int
 	ref      *xref.Ref
 }
 
@@ -175,6 +176,7 @@ func commands() map[string]command {
 		"patch": {"FILE|-", "what a diff of upstream touches here, hunk by hunk", jsonFlag, patch},
 		"score": {"TREE", "place the commits named on standard input, of an upstream clone", func(a *app, fs *flag.FlagSet) {
 			fs.BoolVar(&a.update, "update", false, "write porting/scores.tsv")
+			fs.IntVar(&a.least, "least", 0, "only commits with that many hunks in files marked ported")
 		}, score},
 		"completion": {"SHELL", "what bash, zsh or fish is to source", nil, complete},
 		"check":      {"", "what must hold: headers, test names, ledger, assertions, counts, docs", nil, check},

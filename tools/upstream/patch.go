@@ -214,6 +214,9 @@ func score(a *app, args []string) error {
 		if err != nil {
 			return err
 		}
+		if s.Hunks < a.least {
+			continue
+		}
 		scores = append(scores, s)
 		for _, m := range missed {
 			fmt.Fprintf(a.err, "%s %s\n", s.Commit, m)
@@ -223,8 +226,9 @@ func score(a *app, args []string) error {
 		return err
 	}
 	fmt.Fprint(a.out, scores.Table())
-	hunks, placed := scores.Total()
-	fmt.Fprintf(a.err, "%d commits, %d of %d hunks placed\n", len(scores), placed, hunks)
+	t := scores.Total()
+	fmt.Fprintf(a.err, "%d commits; in ported files %d of %d hunks placed, in partly ported ones %d of %d\n", len(scores), t.Placed, t.Hunks,
+		t.PartlyPlaced, t.PartlyHunks)
 	if a.update {
 		return os.WriteFile(filepath.Join(a.root, xref.ScoresFile), []byte(scores.Table()), 0o644)
 	}
@@ -252,7 +256,7 @@ func scoreOne(r *xref.Ref, tree, commit string) (xref.Score, []string, error) {
 	if err != nil {
 		return xref.Score{}, nil, fmt.Errorf("%s: %w", commit, err)
 	}
-	s, missed := r.Patch(files).Score()
+	s, missed := r.Score(r.Patch(files))
 	s.Commit, s.Subject = hash, subject
 	return s, missed, nil
 }
