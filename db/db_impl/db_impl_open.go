@@ -614,12 +614,12 @@ func (d *DBImpl) persistOptions() error {
 		cfs = append(cfs, cfd.GetLatestCFOptions())
 	}
 	dbo := d.GetDBOptions()
+	temp := filename.TempOptionsFileName(d.dbName, d.versions.NewFileNumber())
 	number := d.versions.NewFileNumber()
 	d.mu.Unlock()
 	syncpoint.Process("DBImpl::WriteOptionsFile:1")
 	syncpoint.Process("DBImpl::WriteOptionsFile:2")
 	syncpoint.Process("DBImpl::WriteOptionsFile:PersistOptions")
-	temp := filename.TempOptionsFileName(d.dbName, number)
 	cfg := options.DefaultPersistConfig(&dbo)
 	err := options.PersistRocksDBOptions(&cfg, &dbo, names, cfs, temp, d.fs)
 	if err == nil {
