@@ -1,7 +1,8 @@
 // Port of util/io_dispatcher_imp.cc (ReadSet, and the reading of a job; the
 // dispatcher is in package util/iodispatcher) and include/rocksdb/io_dispatcher.h.
-// Differs: a block is parsed when it is asked for, not when its read is done;
-// where asynchronous reads are refused the blocks are read at once.
+// Differs: a block is parsed when it is asked for, or by a goroutine that works
+// ahead of the caller (read_set_ahead.go), not when its read is done; where
+// asynchronous reads are refused the blocks are read at once.
 
 package blockbased
 
@@ -47,7 +48,8 @@ const (
 	blockUnread  blockState = iota // to be read when asked for
 	blockPending                   // waits for memory
 	blockReading                   // its read is under way, or done
-	blockPinned                    // was in the cache
+	blockAhead                     // is being parsed ahead
+	blockPinned                    // was in the cache, or was parsed ahead
 	blockGiven                     // the caller has it, or had
 	blockReleased
 )
@@ -55,9 +57,10 @@ const (
 // setBlock is a block of a ReadSet.
 type setBlock struct {
 	entry   block.CachableEntry[*block.Block] // blockPinned
-	read    *setRead                          // blockReading
+	read    *setRead                          // blockReading, blockAhead
 	state   blockState
 	granted bool // its size is taken from the budget
+	failed  bool // parsing it ahead failed: the caller is to see why
 }
 
 // setRead is a read of one or several blocks. Its memory is given back once the
@@ -66,8 +69,8 @@ type setRead struct {
 	req    rocksdb.FSReadRequest
 	handle rocksdb.IOHandle // nil when done
 	mem    *setMemory
-	left   int // blocks
-	blocks int
+	group  []int // blocks, by offset
+	left   int   // of them neither given nor released
 	async  bool // to be counted as such
 }
 
@@ -124,6 +127,9 @@ type ReadSet struct {
 	order  []int   // block indexes by offset; nil where they are in that order
 	groups [][]int // that wait for memory, by offset
 	stats  ReadSetStats
+	ahead  sync.Cond // on mu: a block is blockAhead no more
+	busy   bool      // a goroutine works ahead
+	closed bool
 }
 
 // NewReadSet looks the job's blocks up in the cache and reads the others, as
@@ -135,6 +141,7 @@ func NewReadSet(job *IOJob, budget PrefetchBudget) (*ReadSet, error) {
 	}
 	s := &ReadSet{job: *job, budget: budget, blocks: make([]setBlock, len(job.BlockHandles))}
 	s.rc.ro = job.ReadOptions
+	s.ahead.L = &s.mu
 	hs := s.job.BlockHandles
 	byOffset := func(i, j int) bool { return hs[i].Offset < hs[j].Offset }
 	if !sort.SliceIsSorted(hs, byOffset) {
@@ -296,7 +303,7 @@ func (s *ReadSet) dispatch(groups [][]int, opts *rocksdb.IOOptions) error {
 
 func (s *ReadSet) newRead(g []int) *setRead {
 	first, last := s.job.BlockHandles[g[0]], s.job.BlockHandles[g[len(g)-1]]
-	r := &setRead{left: len(g), blocks: len(g)}
+	r := &setRead{left: len(g), group: g}
 	r.req.Offset = first.Offset
 	r.req.Len = int(last.Offset - first.Offset + s.size(g[len(g)-1]))
 	end := uint64(0)
@@ -346,7 +353,7 @@ func (s *ReadSet) readNow(reads []*setRead, opts *rocksdb.IOOptions) error {
 		reqs[i] = r.req
 		r.mem = m
 		total += r.req.Len
-		s.stats.SyncReads += uint64(r.blocks)
+		s.stats.SyncReads += uint64(len(r.group))
 	}
 	if !f.UseDirectIO() {
 		buf := m.bytes(total)
@@ -377,7 +384,7 @@ func (s *ReadSet) wait(r *setRead) error {
 	}
 	if r.async {
 		r.async = false
-		s.stats.AsyncReads += uint64(r.blocks)
+		s.stats.AsyncReads += uint64(len(r.group))
 	}
 	return r.req.Status
 }
@@ -404,6 +411,9 @@ func (s *ReadSet) ReadIndex(i int) (block.CachableEntry[*block.Block], error) {
 func (s *ReadSet) take(i int) (e block.CachableEntry[*block.Block], err error) {
 	b := &s.blocks[i]
 	t := s.job.Table
+	if b.state == blockAhead {
+		s.awaitAhead(b)
+	}
 	was := b.state
 	b.state = blockGiven
 	switch was {
@@ -416,17 +426,13 @@ func (s *ReadSet) take(i int) (e block.CachableEntry[*block.Block], err error) {
 		if err := s.wait(r); err != nil {
 			return e, err
 		}
-		h := s.job.BlockHandles[i]
-		skip, n := h.Offset-r.req.Offset, s.size(i)
-		if uint64(len(r.req.Result)) < skip+n {
+		s.workAhead(r, i)
+		e, ok, err := s.parse(&s.rc, &s.one, r, i)
+		if !ok {
 			break // a short read
 		}
-		s.one = batchRead{h.Offset, r.req.Result[skip : skip+n]}
-		s.rc.prefetch, s.rc.cacheMissed = &s.one, true
-		e, err = t.retrieveBlock(&s.rc, h, block.TypeData, true)
-		s.rc.prefetch, s.rc.cacheMissed = nil, false
-		s.one.data = nil
 		if perf := s.rc.ro.PerfContext; perf.CountEnabled() {
+			n := s.size(i)
 			perf.BlockReadCount++
 			perf.BlockReadByte += n
 			perf.DataBlockReadByte += n
@@ -441,6 +447,21 @@ func (s *ReadSet) take(i int) (e block.CachableEntry[*block.Block], err error) {
 		s.stats.SyncReads++
 	}
 	return e, err
+}
+
+// parse makes block i of what r read; not ok: r does not have all of it.
+func (s *ReadSet) parse(rc *readContext, one *batchRead, r *setRead, i int) (e block.CachableEntry[*block.Block], ok bool, err error) {
+	h := s.job.BlockHandles[i]
+	skip, n := h.Offset-r.req.Offset, s.size(i)
+	if uint64(len(r.req.Result)) < skip+n {
+		return e, false, nil
+	}
+	*one = batchRead{h.Offset, r.req.Result[skip : skip+n]}
+	rc.prefetch, rc.cacheMissed = one, true
+	e, err = s.job.Table.retrieveBlock(rc, h, block.TypeData, true)
+	rc.prefetch, rc.cacheMissed = nil, false
+	one.data = nil
+	return e, true, err
 }
 
 // drop lets a block's read go; the last block's lets its memory go.
@@ -521,6 +542,9 @@ func (s *ReadSet) ReleaseBlock(i int) (wasted bool) {
 
 func (s *ReadSet) release(i int) bool {
 	b := &s.blocks[i]
+	if b.state == blockAhead {
+		s.awaitAhead(b)
+	}
 	was := b.state
 	b.state = blockReleased
 	switch was {
@@ -545,7 +569,11 @@ func (s *ReadSet) IsBlockAvailable(i int) bool {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.blocks[i].state == blockPinned || s.blocks[i].state == blockReading
+	switch s.blocks[i].state {
+	case blockPinned, blockReading, blockAhead:
+		return true
+	}
+	return false
 }
 
 // DispatchPending begins asynchronous reads that waited for memory, as far as
@@ -591,6 +619,7 @@ func (s *ReadSet) Stats() ReadSetStats {
 // that were read ahead in vain.
 func (s *ReadSet) Close() (wasted int) {
 	s.mu.Lock()
+	s.closed = true
 	freed := uint64(0)
 	for i := range s.blocks {
 		if s.release(i) {
