@@ -71,7 +71,7 @@ type setRead struct {
 	mem    *setMemory
 	group  []int // blocks, by offset
 	left   int   // of them neither given nor released
-	async  bool // to be counted as such
+	async  bool  // to be counted as such
 }
 
 // setMemory is what reads go to.
