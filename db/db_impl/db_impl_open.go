@@ -383,7 +383,9 @@ func (d *DBImpl) openLocked(o *rocksdb.DBOptions, families []rocksdb.ColumnFamil
 		if _, err := d.appendToLog(empty.Data(), recoveredSeq, rocksdb.IOTotal); err != nil {
 			return nil, err
 		}
-		if err := d.currentLog.WriteBuffer(&rocksdb.IOOptions{}); err != nil {
+		err := d.currentLog.WriteBuffer(&rocksdb.IOOptions{})
+		syncpoint.ProcessArg("DBImpl::Open::BeforeSyncWAL", &err)
+		if err != nil {
 			return nil, err
 		}
 		if err := d.currentLog.File().Sync(&rocksdb.IOOptions{}, d.immutable.UseFsync); err != nil {

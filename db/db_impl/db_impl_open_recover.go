@@ -770,6 +770,7 @@ func (r *walRecovery) addWALDeletion(number uint64, optimize bool) {
 func (d *DBImpl) logSizeAndTruncate(number uint64, truncate bool) (uint64, error) {
 	path := filename.LogFileName(d.immutable.GetWalDir(), number)
 	size, err := d.fs.GetFileSize(path, &rocksdb.IOOptions{})
+	syncpoint.ProcessArg("DBImpl::GetLogSizeAndMaybeTruncate:0", &err)
 	if err != nil || !truncate {
 		return size, err
 	}

@@ -14,6 +14,7 @@ import (
 	rep "github.com/rocksdb-go/rocksdb/memtable"
 	"github.com/rocksdb-go/rocksdb/monitoring"
 	"github.com/rocksdb-go/rocksdb/table/internaliter"
+	"github.com/rocksdb-go/rocksdb/test_util/syncpoint"
 )
 
 // MemTableIterator walks a memtable's point entries (or its range tombstones as
@@ -256,6 +257,9 @@ func (i *MemTableIterator) Next() {
 	}
 	if i.direct && !i.checked {
 		i.list.Next()
+		if syncpoint.Enabled {
+			syncpoint.ProcessArg("MemTableIterator::Next:0", &i.list)
+		}
 		if i.valid = i.list.Valid(); i.valid {
 			i.key = rep.EntryKey(i.list.Key())
 		}
