@@ -230,6 +230,12 @@ func (x *DB) FlushColumnFamilies(o *FlushOptions, families []*ColumnFamily) erro
 // Write applies a batch atomically.
 func (x *DB) Write(wo *WriteOptions, batch *WriteBatch) error { return x.impl.Write(wo, batch) }
 
+// WriteWithCallback is Write with a callback that is told when the write stands
+// in the queue and when the log has it.
+func (x *DB) WriteWithCallback(wo *WriteOptions, batch *WriteBatch, callback UserWriteCallback) error {
+	return x.impl.WriteWithCallback(wo, batch, nil, callback)
+}
+
 // MultiGetCF is MultiGet over families, cfs having keys' length.
 func (x *DB) MultiGetCF(ro *ReadOptions, cfs []*ColumnFamily, keys [][]byte, values []PinnableSlice, errs []error) {
 	handles := make([]ColumnFamilyHandle, len(cfs))

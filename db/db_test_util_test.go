@@ -58,7 +58,7 @@ const (
 	configRecycleLogFiles                                optionConfig = 26
 	configConcurrentSkipList                             optionConfig = 27
 	configPipelinedWrite                                 optionConfig = 28
-	configConcurrentWALWrites                            optionConfig = 29 // needs Options.two_write_queues
+	configConcurrentWALWrites                            optionConfig = 29
 	configDirectIO                                       optionConfig = 30
 	configLevelSubcompactions                            optionConfig = 31
 	configBlockBasedTableWithIndexRestartInterval        optionConfig = 32
@@ -244,6 +244,8 @@ func (x *dbTest) withConfig(o rocksdb.Options) rocksdb.Options {
 		o.AllowConcurrentMemtableWrite, o.EnableWriteThreadAdaptiveYield = true, true
 	case configPipelinedWrite:
 		o.EnablePipelinedWrite = true
+	case configConcurrentWALWrites:
+		o.TwoWriteQueues, o.ManualWALFlush = true, true
 	case configUnorderedWrite:
 		o.AllowConcurrentMemtableWrite = false
 	}
@@ -259,8 +261,7 @@ func plainTableConfig(o rocksdb.Options, prefix rocksdb.SliceTransform, mmap boo
 
 func skipped(c optionConfig, m skipMask) bool {
 	is := func(list ...optionConfig) bool { return slices.Contains(list, c) }
-	return is(configConcurrentWALWrites) || // not built
-		m&skipPlainTable != 0 && is(configPlainTableFirstBytePrefix, configPlainTableCappedPrefix, configPlainTableCappedPrefixNonMmap,
+	return m&skipPlainTable != 0 && is(configPlainTableFirstBytePrefix, configPlainTableCappedPrefix, configPlainTableCappedPrefixNonMmap,
 			configPlainTableAllBytesPrefix) ||
 		m&skipUniversalCompaction != 0 && is(configUniversalCompaction, configUniversalCompactionMultiLevel, configUniversalSubcompactions) ||
 		m&skipMergePut != 0 && is(configMergePut) ||

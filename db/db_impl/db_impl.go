@@ -80,18 +80,23 @@ type DBImpl struct {
 	mutableDBOptions atomic.Pointer[options.MutableDBOptions]
 
 	// Used by the leader of the write thread.
-	writeThread    *writethread.WriteThread
-	writeCtl       *writethread.WriteController
-	flushScheduler db.FamilyScheduler
-	trimScheduler  db.FamilyScheduler
-	inserter       db.MemTableInserter
-	insertError    error // of the last group's inserts
-	tmpBatch       mergedBatch
-	lastGroupSize  uint64      // bytes
-	currentLog     *wal.Writer // the last of walMu.logs
-	logEmpty       bool        // nothing was written to the newest log
-	walIOOptions   rocksdb.IOOptions
-	stall          wbmStall
+	writeThread *writethread.WriteThread
+	// nonmemWriteThread is the queue of writes that the log alone gets, nil
+	// without two_write_queues.
+	nonmemWriteThread *writethread.WriteThread
+	nonmemTmpBatch    mergedBatch // of its leader
+	pending           pendingMemtableWrites
+	writeCtl          *writethread.WriteController
+	flushScheduler    db.FamilyScheduler
+	trimScheduler     db.FamilyScheduler
+	inserter          db.MemTableInserter
+	insertError       error // of the last group's inserts
+	tmpBatch          mergedBatch
+	lastGroupSize     uint64      // bytes
+	currentLog        *wal.Writer // the last of walMu.logs
+	logEmpty          bool        // nothing was written to the newest log
+	walIOOptions      rocksdb.IOOptions
+	stall             wbmStall
 
 	currentLogSize        atomic.Uint64 // bytes written to the newest log
 	minLogNumberToRecycle uint64        // logs before were not made by this opening

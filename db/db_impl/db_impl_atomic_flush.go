@@ -89,7 +89,7 @@ func (d *DBImpl) atomicFlushMemTables(candidates []*db.ColumnFamilyData, o *rock
 		}
 	}
 	d.mu.Lock()
-	w := d.enterUnbatchedLocked()
+	w := d.enterUnbatchedForSwitchLocked()
 	return d.atomicFlushUnbatchedLocked(candidates, o, reason, func() { d.exitUnbatchedLocked(w) })
 }
 

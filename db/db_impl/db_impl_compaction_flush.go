@@ -613,7 +613,7 @@ func (d *DBImpl) flushMemTable(cfd *db.ColumnFamilyData, o *rocksdb.FlushOptions
 		}
 	}
 	d.mu.Lock()
-	w := d.enterUnbatchedLocked()
+	w := d.enterUnbatchedForSwitchLocked()
 	return d.flushUnbatchedLocked(cfd, o, reason, func() { d.exitUnbatchedLocked(w) })
 }
 

@@ -170,3 +170,11 @@ func (d *DBImpl) TestNewInternalIterator(cf rocksdb.ColumnFamilyHandle) (it inte
 
 // TestWALsTotalSize is the bytes in the logs that are not obsolete.
 func (d *DBImpl) TestWALsTotalSize() uint64 { return d.totalLogSize.Load() }
+
+// TestWALBufferIsEmpty tells whether nothing of the newest log waits to be handed
+// to the file system.
+func (d *DBImpl) TestWALBufferIsEmpty() bool {
+	d.walMu.Lock()
+	defer d.walMu.Unlock()
+	return d.currentLog.BufferIsEmpty()
+}

@@ -64,7 +64,7 @@ func (d *DBImpl) CreateColumnFamilyWithImport(o *rocksdb.ColumnFamilyOptions, na
 func (d *DBImpl) commitImport(cfd *db.ColumnFamilyData, j *db.ImportColumnFamilyJob) (keep []uint64, err error) {
 	var ctx db.SuperVersionContext
 	d.mu.Lock()
-	w := d.enterUnbatchedLocked()
+	w := d.enterUnbatchedForSwitchLocked()
 	last, err := j.Run()
 	if err == nil {
 		j.Edit().MarkForegroundOperation()

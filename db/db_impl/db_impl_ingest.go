@@ -325,7 +325,7 @@ func (c *ingestionCommit) run(handles []*FileIngestionHandle) error {
 	}
 	d.mu.Lock()
 	syncpoint.Process("DBImpl::AddFile:MutexLock")
-	w := d.enterUnbatchedLocked()
+	w := d.enterUnbatchedForSwitchLocked()
 	perfTimed := c.perf.Enabled(rocksdb.EnableTimeExceptForMutex)
 	if perfTimed {
 		blocked = d.clock.NowNanos()

@@ -141,10 +141,6 @@ func validateDBOptions(o *rocksdb.DBOptions) error {
 		}
 	}
 	switch {
-	case o.TwoWriteQueues:
-		return rocksdb.NotSupported("two_write_queues is not built yet")
-	case o.UnorderedWrite:
-		return rocksdb.NotSupported("unordered_write is not built yet")
 	case o.PersistStatsToDisk:
 		return rocksdb.NotSupported("persist_stats_to_disk is not built yet")
 	case o.OpenFilesAsync:
@@ -189,6 +185,10 @@ func newDBImpl(src *rocksdb.DBOptions, dbName string, readOnly bool) (*DBImpl, e
 	d.fileOptions = *rocksdb.NewFileOptions(&o)
 	d.compactionFileOpts = *d.fs.OptimizeForCompactionTableWrite(&d.fileOptions, o.UseDirectIOForFlushAndCompaction)
 	d.writeThread = writethread.New(o.AllowConcurrentMemtableWrite, o.EnablePipelinedWrite, o.MaxWriteBatchGroupSizeBytes)
+	d.pending.cond = sync.NewCond(&d.pending.mu)
+	if o.TwoWriteQueues {
+		d.nonmemWriteThread = writethread.New(o.AllowConcurrentMemtableWrite, o.EnablePipelinedWrite, o.MaxWriteBatchGroupSizeBytes)
+	}
 	d.writeCtl = writethread.NewWriteController(mut.DelayedWriteRate)
 	d.sessionID = env.GenerateDBSessionID()
 	d.hostID = o.DBHostID

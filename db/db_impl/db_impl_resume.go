@@ -145,9 +145,20 @@ func (d *DBImpl) retryFlushesLocked(reason rocksdb.FlushReason, wait bool) error
 }
 
 // syncLastSequenceForResumeLocked makes up for writes that were given numbers
-// and failed.
-func (d *DBImpl) syncLastSequenceForResumeLocked() {}
+// and failed, so that no later number is given twice.
+func (d *DBImpl) syncLastSequenceForResumeLocked() {
+	if !d.immutable.TwoWriteQueues {
+		return
+	}
+	u := d.enterUnbatchedLocked()
+	d.versions.SyncLastSequenceWithAllocated()
+	d.exitUnbatchedLocked(u)
+}
 
 // syncLastSequenceForRecoveryLocked is the same where a recovery's flush
-// switches memtables.
-func (d *DBImpl) syncLastSequenceForRecoveryLocked(rocksdb.FlushReason) {}
+// switches memtables, no write being under way.
+func (d *DBImpl) syncLastSequenceForRecoveryLocked(reason rocksdb.FlushReason) {
+	if d.immutable.TwoWriteQueues && isRecoveryFlush(reason) {
+		d.versions.SyncLastSequenceWithAllocated()
+	}
+}

@@ -1,7 +1,6 @@
-// Port of db/db_impl/db_impl_write.cc. Differs: one write queue, grouped or
-// pipelined; two write queues and unordered writes are not there yet. A batch
-// that could fail half-way into the memtables is refused before it reaches the
-// WAL.
+// Port of db/db_impl/db_impl_write.cc. Differs: a batch that could fail half-way
+// into the memtables is refused before it reaches the WAL. Two queues and
+// unordered writes are in db_impl_write_unordered.go.
 
 package dbimpl
 
@@ -101,48 +100,92 @@ func (d *DBImpl) DeleteRange(wo *rocksdb.WriteOptions, cf rocksdb.ColumnFamilyHa
 
 // Write applies a batch atomically.
 func (d *DBImpl) Write(wo *rocksdb.WriteOptions, batch *writebatch.WriteBatch) error {
-	return d.WriteWithCallback(wo, batch, nil)
+	_, err := d.WriteImpl(wo, batch, nil)
+	return err
 }
 
-// WriteWithCallback is Write, with a callback that the leader asks first.
-func (d *DBImpl) WriteWithCallback(wo *rocksdb.WriteOptions, batch *writebatch.WriteBatch, callback writethread.WriteCallback) error {
+// WriteImplOptions are what a write may have besides WriteOptions.
+type WriteImplOptions struct {
+	// Callback is asked by the leader first; an error refuses the write.
+	Callback writethread.WriteCallback
+	// UserWriteCallback is told of the write's progress.
+	UserWriteCallback rocksdb.UserWriteCallback
+	// LogRef is the log that the memtables' entries are to keep, 0 for none.
+	LogRef uint64
+	// DisableMemtable writes the log alone; with two write queues through the
+	// second one.
+	DisableMemtable bool
+	// PreRelease runs once the log is written, before the write is visible.
+	PreRelease writethread.PreReleaseCallback
+	// PostMemTable runs once the memtables have the batch, before the write is
+	// visible.
+	PostMemTable writethread.PostMemTableCallback
+}
+
+// WriteImplResult is what a write found out.
+type WriteImplResult struct {
+	LogUsed  uint64                 // the log that has the batch
+	Sequence rocksdb.SequenceNumber // of its first entry
+}
+
+// WriteWithCallback is Write, with a callback that the leader asks first and one
+// that is told of the write's progress; each may be nil.
+func (d *DBImpl) WriteWithCallback(wo *rocksdb.WriteOptions, batch *writebatch.WriteBatch, callback writethread.WriteCallback, user rocksdb.UserWriteCallback) error {
+	_, err := d.WriteImpl(wo, batch, &WriteImplOptions{Callback: callback, UserWriteCallback: user})
+	return err
+}
+
+// WriteImpl is Write with all that transactions need; x may be nil.
+func (d *DBImpl) WriteImpl(wo *rocksdb.WriteOptions, batch *writebatch.WriteBatch, x *WriteImplOptions) (WriteImplResult, error) {
 	if d.readOnly {
-		return d.readOnlyError()
+		return WriteImplResult{}, d.readOnlyError()
 	}
 	if batch == nil {
-		return rocksdb.InvalidArgument("Batch is nullptr!")
+		return WriteImplResult{}, rocksdb.InvalidArgument("Batch is nullptr!")
 	}
 	s := writeScratchPool.Get().(*writeScratch)
-	err := d.writeImpl(orDefault(wo), batch, callback, s)
+	err := d.writeImpl(orDefault(wo), batch, x, s)
+	r := WriteImplResult{LogUsed: s.writer.LogUsed, Sequence: s.writer.Sequence}
 	writeScratchPool.Put(s)
-	return err
+	return r, err
 }
 
 // needsValidation tells whether the batch holds what may be refused by a
 // memtable.
 func needsValidation(b *writebatch.WriteBatch) bool { return !b.IsPlain() }
 
-func (d *DBImpl) checkWriteOptions(wo *rocksdb.WriteOptions, batch *writebatch.WriteBatch) error {
+func (d *DBImpl) checkWriteOptions(wo *rocksdb.WriteOptions, batch *writebatch.WriteBatch, x *WriteImplOptions) error {
+	walOnly := x != nil && x.DisableMemtable
+	limited := wo.RateLimiterPriority != rocksdb.IOTotal && wo.RateLimiterPriority != rocksdb.IOLow
 	switch {
 	case wo.Sync && wo.DisableWAL:
 		return rocksdb.InvalidArgument("Sync writes has to enable WAL.")
-	case batch.NeedsInPlaceUpdateTimestamps():
+	case !walOnly && batch.NeedsInPlaceUpdateTimestamps():
 		return rocksdb.InvalidArgument("write batch must have timestamp(s) set")
+	case limited && wo.RateLimiterPriority != rocksdb.IOUser:
+		return rocksdb.InvalidArgument("WriteOptions::rate_limiter_priority only allows Env::IO_TOTAL and Env::IO_USER due to implementation constraints")
+	case limited && (wo.DisableWAL || d.immutable.ManualWALFlush):
+		return rocksdb.InvalidArgument("WriteOptions::rate_limiter_priority currently only supports rate-limiting automatic WAL flush, " +
+			"which requires `WriteOptions::disableWAL` and `DBOptions::manual_wal_flush` both set to false")
+	case x != nil && x.PostMemTable != nil && d.immutable.EnablePipelinedWrite:
+		return rocksdb.NotSupported("pipelined write currently does not honor post_memtable_callback")
 	case d.immutable.TwoWriteQueues && d.immutable.EnablePipelinedWrite:
 		return rocksdb.NotSupported("pipelined_writes is not compatible with concurrent prepares")
 	case d.immutable.RowCache != nil && batch.HasDeleteRange():
 		return rocksdb.NotSupported("DeleteRange is not compatible with row cache.")
 	case wo.ProtectionBytesPerKey != 0:
 		return rocksdb.NotSupported("WriteOptions.protection_bytes_per_key is not built yet")
-	case wo.DisableWAL && d.immutable.RecycleLogFileNum > 0:
+	case wo.DisableWAL && d.immutable.RecycleLogFileNum > 0 && !(d.immutable.TwoWriteQueues && walOnly):
 		return rocksdb.InvalidArgument("WriteOptions::disableWAL option is not supported if DBOptions::recycle_log_file_num > 0")
 	}
 	return nil
 }
 
-func (d *DBImpl) writeImpl(wo *rocksdb.WriteOptions, batch *writebatch.WriteBatch, callback writethread.WriteCallback, s *writeScratch) error {
+func (d *DBImpl) writeImpl(wo *rocksdb.WriteOptions, batch *writebatch.WriteBatch, x *WriteImplOptions, s *writeScratch) error {
+	w := &s.writer
+	w.Reset(wo, batch)
 	d.traceWrite(batch)
-	if err := d.checkWriteOptions(wo, batch); err != nil {
+	if err := d.checkWriteOptions(wo, batch, x); err != nil {
 		return err
 	}
 	if wo.LowPri && d.writeCtl.NeedSpeedupCompaction() {
@@ -151,18 +194,25 @@ func (d *DBImpl) writeImpl(wo *rocksdb.WriteOptions, batch *writebatch.WriteBatc
 		}
 	}
 	watch := stopwatch.NewStopWatch(d.clock, d.stats, rocksdb.HistDBWrite)
-	w := &s.writer
-	w.Reset(wo, batch)
-	w.Callback = callback
+	if x != nil {
+		w.Callback, w.UserWriteCallback = x.Callback, x.UserWriteCallback
+		w.LogRef, w.DisableMemtable = x.LogRef, x.DisableMemtable
+		w.PreReleaseCallback, w.PostMemTable = x.PreRelease, x.PostMemTable
+	}
 	var err error
-	if d.immutable.EnablePipelinedWrite {
+	switch {
+	case d.immutable.TwoWriteQueues && w.DisableMemtable:
+		err = d.writeWALOnly(d.nonmemWriteThread, wo, w, s)
+	case d.immutable.UnorderedWrite:
+		err = d.unorderedWrite(wo, w, s)
+	case d.immutable.EnablePipelinedWrite:
 		err = d.pipelinedWrite(wo, w, s)
-	} else {
+	default:
 		err = d.groupedWrite(wo, w, s)
 	}
 	watch.Stop()
 	// The batch is the caller's again.
-	w.Batch, w.Callback = nil, nil
+	w.Batch, w.Callback, w.UserWriteCallback, w.PreReleaseCallback, w.PostMemTable = nil, nil, nil, nil, nil
 	return err
 }
 
@@ -179,7 +229,11 @@ func (d *DBImpl) groupedWrite(wo *rocksdb.WriteOptions, w *writethread.Writer, s
 		d.insertParallel(w, s)
 		if t.CompleteParallelMemTableWriter(w) {
 			g := w.Group()
-			d.versions.SetLastSequence(g.LastSequence)
+			if w.Status == nil {
+				// A batch that is there in part does not become visible.
+				runPostMemTable(g, g.LastSequence)
+				d.versions.SetLastSequence(g.LastSequence)
+			}
 			d.memTableInsertStatusCheck(w.Status)
 			t.ExitAsBatchGroupFollower(w)
 		}
@@ -223,30 +277,41 @@ type groupTotals struct {
 	count    uint64 // entries for the memtables
 	bytes    int
 	parallel bool // no merges: members may insert side by side
+	// preRelease counts the members with a PreReleaseCallback.
+	preRelease int
+}
+
+// admits asks w's callback, and refuses a batch that could fail half-way.
+func (d *DBImpl) admits(w *writethread.Writer) bool {
+	if !w.CheckCallback() {
+		return false
+	}
+	if w.DisableMemtable || !needsValidation(w.Batch) {
+		return true
+	}
+	v := db.BatchValidator{Families: d.families, IgnoreMissing: d.ignoreMissing(w)}
+	// The group's status is not to touch it, nor it the group's.
+	w.CallbackStatus = w.Batch.Iterate(&v)
+	return w.CallbackStatus == nil
 }
 
 // examineGroup runs callbacks, refuses bad batches, and counts.
 func (d *DBImpl) examineGroup(g *writethread.WriteGroup) (x groupTotals) {
 	x.parallel = d.immutable.AllowConcurrentMemtableWrite && g.Size > 1
 	for w := g.Leader; w != nil; w = g.Next(w) {
-		if !w.CheckCallback() {
+		if !d.admits(w) {
 			continue
 		}
-		if needsValidation(w.Batch) {
-			v := db.BatchValidator{Families: d.families, IgnoreMissing: d.ignoreMissing(w)}
-			if err := w.Batch.Iterate(&v); err != nil {
-				// The group's status is not to touch it, nor it the group's.
-				w.CallbackStatus = err
-				continue
-			}
-			if w.Batch.HasMerge() {
-				x.parallel = false
-			}
+		if w.Batch.HasMerge() {
+			x.parallel = false
+		}
+		if w.PreReleaseCallback != nil {
+			x.preRelease++
 		}
 		if w.ShouldWriteToMemtable() {
 			x.count += uint64(w.Batch.Count())
+			x.bytes += w.Batch.GetDataSize()
 		}
-		x.bytes += w.Batch.GetDataSize()
 	}
 	return x
 }
@@ -254,35 +319,36 @@ func (d *DBImpl) examineGroup(g *writethread.WriteGroup) (x groupTotals) {
 func (d *DBImpl) leadGroup(wo *rocksdb.WriteOptions, w *writethread.Writer, s *writeScratch) error {
 	t := d.writeThread
 	var ctx writeContext
-	needLogSync := wo.Sync
+	needLogSync := wo.Sync && !d.immutable.TwoWriteQueues
 	err := d.preprocessWrite(wo, &needLogSync, &ctx)
 	g := &s.group
 	g.Reset()
+	syncpoint.Process("DBImpl::WriteImpl:BeforeLeaderEnters")
 	d.lastGroupSize = uint64(t.EnterAsBatchGroupLeader(w, g))
-	var total groupTotals
 	var lastSequence rocksdb.SequenceNumber
 	exitHere := true
 	if err == nil {
-		total = d.examineGroup(g)
+		total := d.examineGroup(g)
 		d.traceGroup(g)
 		d.countWrites(g, &total)
-		lastSequence = d.versions.LastSequence()
-		walErr := error(nil)
-		if !wo.DisableWAL {
-			walErr = d.writeGroupToWAL(g, lastSequence+1, needLogSync)
-			err = walErr
-		} else {
-			d.hasUnpersistedData.Store(true)
-		}
+		var walErr error
+		lastSequence, walErr = d.logGroup(wo, g, &total, needLogSync)
+		err = walErr
 		if needLogSync {
 			// Before the memtables: the group's last writer into them hands the
 			// lead on, and then the newest log may be another one.
 			err = d.finishSync(err)
+		} else if err == nil && wo.Sync {
+			err = d.FlushWAL(true) // of two queues
 		}
 		first := lastSequence + 1
 		lastSequence += total.count
 		if err == nil {
-			assignSequences(g, first)
+			if err = assignSequences(g, first, total.preRelease); err != nil && !w.CallbackFailed() {
+				d.writeStatusCheck(err)
+			}
+		}
+		if err == nil {
 			if total.parallel {
 				g.LastSequence = lastSequence
 				t.LaunchParallelMemTableWriters(g)
@@ -304,6 +370,7 @@ func (d *DBImpl) leadGroup(wo *rocksdb.WriteOptions, w *writethread.Writer, s *w
 			err = g.Status()
 		}
 		if err == nil {
+			runPostMemTable(g, lastSequence)
 			d.versions.SetLastSequence(lastSequence)
 		}
 		d.memTableInsertStatusCheck(g.Status())
@@ -317,6 +384,44 @@ func (d *DBImpl) leadGroup(wo *rocksdb.WriteOptions, w *writethread.Writer, s *w
 	return err
 }
 
+// logGroup gives the group its sequence numbers and writes its log record. It
+// gives the last number before the group's.
+func (d *DBImpl) logGroup(wo *rocksdb.WriteOptions, g *writethread.WriteGroup, total *groupTotals, sync bool) (lastSequence rocksdb.SequenceNumber, err error) {
+	if wo.DisableWAL {
+		d.hasUnpersistedData.Store(true)
+	}
+	switch {
+	case d.immutable.TwoWriteQueues && !wo.DisableWAL:
+		return d.concurrentWriteGroupToWAL(g, total.count, &d.tmpBatch.WriteBatch)
+	case d.immutable.TwoWriteQueues:
+		return d.versions.FetchAddLastAllocatedSequence(total.count), nil
+	}
+	lastSequence = d.versions.LastSequence()
+	if !wo.DisableWAL {
+		err = d.writeGroupToWAL(g, lastSequence+1, sync)
+	}
+	return lastSequence, err
+}
+
+func runPostMemTable(g *writethread.WriteGroup, lastSequence rocksdb.SequenceNumber) {
+	for w := g.Leader; w != nil; w = g.Next(w) {
+		if w.PostMemTable != nil {
+			_ = w.PostMemTable.Callback(lastSequence, w.DisableMemtable) // it has nothing to refuse any more
+		}
+	}
+}
+
+// writeStatusCheck stops the database when a write failed after its log record.
+func (d *DBImpl) writeStatusCheck(err error) {
+	if c := rocksdb.CodeOf(err); !d.immutable.ParanoidChecks || c == rocksdb.CodeBusy || c == rocksdb.CodeIncomplete {
+		return
+	}
+	d.mu.Lock()
+	d.errorHandler.SetBGError(err, rocksdb.BackgroundErrorReasonWriteCallback)
+	d.bgCond.Broadcast()
+	d.mu.Unlock()
+}
+
 // groupError is what the group's other members get: the leader's own refusal
 // does not concern them.
 func groupError(err error, leader *writethread.Writer) error {
@@ -326,17 +431,26 @@ func groupError(err error, leader *writethread.Writer) error {
 	return err
 }
 
-// assignSequences gives each member the number of its first entry.
-func assignSequences(g *writethread.WriteGroup, next rocksdb.SequenceNumber) {
+// assignSequences gives each member the number of its first entry, and runs
+// callbacks of the preRelease members that have one; their error ends it.
+func assignSequences(g *writethread.WriteGroup, next rocksdb.SequenceNumber, preRelease int) error {
+	index := 0
 	for w := g.Leader; w != nil; w = g.Next(w) {
 		if w.CallbackFailed() || w.Status != nil {
 			continue
 		}
 		w.Sequence = next
+		if w.PreReleaseCallback != nil {
+			if err := w.PreReleaseCallback.Callback(w.Sequence, w.DisableMemtable, w.LogUsed, index, preRelease); err != nil {
+				return err
+			}
+			index++
+		}
 		if w.ShouldWriteToMemtable() {
 			next += uint64(w.Batch.Count())
 		}
 	}
+	return nil
 }
 
 // insertGroup puts all members' batches into the memtables, one after the
@@ -364,18 +478,24 @@ func (d *DBImpl) takeInsertError() error {
 }
 
 func (d *DBImpl) countWrites(g *writethread.WriteGroup, x *groupTotals) {
+	d.countKeysWritten(x.count)
 	st := d.families.GetDefault().InternalStats()
-	st.AddDBStats(db.NumberKeysWritten, x.count)
 	st.AddDBStats(db.BytesWritten, uint64(x.bytes))
 	st.AddDBStats(db.WriteDoneBySelf, 1)
 	if n := g.Size - 1; n > 0 {
 		st.AddDBStats(db.WriteDoneByOther, uint64(n))
 	}
 	if d.stats != nil {
-		monitoring.RecordTick(d.stats, rocksdb.NumberKeysWritten, x.count)
 		monitoring.RecordTick(d.stats, rocksdb.BytesWritten, uint64(x.bytes))
 		monitoring.RecordTick(d.stats, rocksdb.WriteDoneBySelf, 1)
 		monitoring.RecordInHistogram(d.stats, rocksdb.HistBytesPerWrite, uint64(x.bytes))
+	}
+}
+
+func (d *DBImpl) countKeysWritten(n uint64) {
+	d.families.GetDefault().InternalStats().AddDBStats(db.NumberKeysWritten, n)
+	if d.stats != nil {
+		monitoring.RecordTick(d.stats, rocksdb.NumberKeysWritten, n)
 	}
 }
 
@@ -383,73 +503,89 @@ func (d *DBImpl) countWrites(g *writethread.WriteGroup, x *groupTotals) {
 // having number seq, and syncs when asked to.
 // Upstream: DBImpl::WriteToWAL.
 func (d *DBImpl) writeGroupToWAL(g *writethread.WriteGroup, seq rocksdb.SequenceNumber, sync bool) error {
-	var record []byte
-	var batch *writebatch.WriteBatch
-	n := 0
+	batch, n, err := mergeGroup(g, &d.tmpBatch.WriteBatch)
+	if err != nil || n == 0 {
+		return err
+	}
+	batch.SetSequence(seq)
+	record := batch.Data()
+	syncpoint.ProcessArg("DBImpl::WriteToWAL:log_entry", &record)
+	lastSeq := seq + uint64(batch.Count()) - 1
+	logUsed, err := d.appendToLog(record, lastSeq, g.Leader.RateLimiterPriority)
+	if err == nil && sync {
+		err = d.syncLogs()
+	}
+	d.logged(g, logUsed, len(record), n, sync, err)
+	return err
+}
+
+// mergeGroup gives the group's batches for the log as one, which may be tmp, and
+// how many there are.
+func mergeGroup(g *writethread.WriteGroup, tmp *writebatch.WriteBatch) (batch *writebatch.WriteBatch, n int, err error) {
 	for w := g.Leader; w != nil; w = g.Next(w) {
 		if w.ShouldWriteToWAL() {
 			batch = w.Batch
 			n++
 		}
 	}
-	wt := writebatch.SavePoint{}
-	if batch != nil {
-		wt = batch.GetWalTerminationPoint()
+	var end writebatch.SavePoint
+	if n > 0 {
+		end = batch.GetWalTerminationPoint()
 	}
-	switch {
-	case n == 0:
-		return nil
-	case n == 1 && wt.IsCleared():
-	default:
-		batch = &d.tmpBatch.WriteBatch
-		batch.Clear()
-		for w := g.Leader; w != nil; w = g.Next(w) {
-			if w.ShouldWriteToWAL() {
-				if err := batch.Append(w.Batch, true); err != nil {
-					return err
-				}
+	if n == 0 || n == 1 && end.IsCleared() {
+		return batch, n, nil
+	}
+	tmp.Clear()
+	for w := g.Leader; w != nil; w = g.Next(w) {
+		if w.ShouldWriteToWAL() {
+			if err := tmp.Append(w.Batch, true); err != nil {
+				return nil, n, err
 			}
 		}
 	}
-	batch.SetSequence(seq)
-	record = batch.Data()
-	lastSeq := seq + uint64(batch.Count()) - 1
-	logUsed, err := d.appendToLog(record, lastSeq, g.Leader.RateLimiterPriority)
-	if err == nil && sync {
-		err = d.syncLogs()
-	}
+	return tmp, n, nil
+}
+
+// logged tells the members and the statistics of a record of the group.
+func (d *DBImpl) logged(g *writethread.WriteGroup, logUsed uint64, bytes, n int, sync bool, err error) {
 	for w := g.Leader; w != nil; w = g.Next(w) {
 		w.LogUsed = logUsed
-		if w.UserWriteCallback != nil && w.ShouldWriteToWAL() {
+		if err == nil && w.UserWriteCallback != nil && !w.CallbackFailed() {
 			w.CheckPostWALWriteCallback()
 		}
 	}
+	if err != nil {
+		return
+	}
 	st := d.families.GetDefault().InternalStats()
-	st.AddDBStats(db.WalFileBytes, uint64(len(record)))
+	st.AddDBStats(db.WalFileBytes, uint64(bytes))
 	st.AddDBStats(db.WriteWithWal, uint64(n))
 	if sync {
 		st.AddDBStats(db.WalFileSynced, 1)
 	}
 	if d.stats != nil {
-		monitoring.RecordTick(d.stats, rocksdb.WALFileBytes, uint64(len(record)))
+		monitoring.RecordTick(d.stats, rocksdb.WALFileBytes, uint64(bytes))
 		monitoring.RecordTick(d.stats, rocksdb.WriteWithWAL, uint64(n))
 		if sync {
 			monitoring.RecordTick(d.stats, rocksdb.WALFileSynced, 1)
 		}
 	}
-	return err
 }
 
 // appendToLog adds a record to the newest log; only the leader calls it.
 func (d *DBImpl) appendToLog(record []byte, lastSeq rocksdb.SequenceNumber, pri rocksdb.IOPriority) (logUsed uint64, err error) {
-	opts := &d.walIOOptions
-	opts.RateLimiterPriority = pri
-	manual := d.immutable.ManualWALFlush
-	if manual {
+	if d.immutable.ManualWALFlush {
 		// FlushWAL may be using the writer.
 		d.walMu.Lock()
 		defer d.walMu.Unlock()
 	}
+	return d.appendToLogRecord(record, lastSeq, pri)
+}
+
+// appendToLogRecord is appendToLog for who may use the writer already.
+func (d *DBImpl) appendToLogRecord(record []byte, lastSeq rocksdb.SequenceNumber, pri rocksdb.IOPriority) (logUsed uint64, err error) {
+	opts := &d.walIOOptions
+	opts.RateLimiterPriority = pri
 	l := d.currentLog
 	if sizes := d.families.TimestampSizesForRecord(); len(sizes) > 0 {
 		if err := l.MaybeAddUserDefinedTimestampSizeRecord(opts, sizes); err != nil {
@@ -601,6 +737,7 @@ func (d *DBImpl) memTableInsertStatusCheck(err error) {
 func (d *DBImpl) pipelinedWrite(wo *rocksdb.WriteOptions, w *writethread.Writer, s *writeScratch) error {
 	t := d.writeThread
 	t.JoinBatchGroup(w)
+	syncpoint.Process("DBImplWrite::PipelinedWriteImpl:AfterJoinBatchGroup")
 	var ctx writeContext
 	if w.State() == writethread.StateGroupLeader {
 		needLogSync := wo.Sync
@@ -613,14 +750,19 @@ func (d *DBImpl) pipelinedWrite(wo *rocksdb.WriteOptions, w *writethread.Writer,
 			d.traceGroup(g)
 			d.countWrites(g, &total)
 			first := d.versions.FetchAddLastAllocatedSequence(total.count) + 1
-			assignSequences(g, first)
+			err = assignSequences(g, first, total.preRelease)
 			t.UpdateLastSequence(first + total.count - 1)
-			if !wo.DisableWAL {
+			switch {
+			case err != nil:
+				if !w.CallbackFailed() {
+					d.writeStatusCheck(err)
+				}
+			case wo.DisableWAL:
+				d.hasUnpersistedData.Store(true)
+			default:
 				if err = d.writeGroupToWAL(g, first, needLogSync); err != nil {
 					d.walWriteStatusCheck(err)
 				}
-			} else {
-				d.hasUnpersistedData.Store(true)
 			}
 		}
 		if needLogSync {
@@ -640,7 +782,9 @@ func (d *DBImpl) pipelinedWrite(wo *rocksdb.WriteOptions, w *writethread.Writer,
 				mg.SetStatus(err)
 			}
 			d.memTableInsertStatusCheck(mg.Status())
-			d.versions.SetLastSequence(mg.LastSequence)
+			if mg.Status() == nil {
+				d.versions.SetLastSequence(mg.LastSequence)
+			}
 			t.ExitAsMemTableWriter(mg)
 		}
 	}
@@ -652,7 +796,9 @@ func (d *DBImpl) pipelinedWrite(wo *rocksdb.WriteOptions, w *writethread.Writer,
 		if t.CompleteParallelMemTableWriter(w) {
 			mg := w.Group()
 			d.memTableInsertStatusCheck(w.Status)
-			d.versions.SetLastSequence(mg.LastSequence)
+			if w.Status == nil {
+				d.versions.SetLastSequence(mg.LastSequence)
+			}
 			t.ExitAsMemTableWriter(mg)
 		}
 	}
@@ -689,14 +835,18 @@ func (d *DBImpl) preprocessWrite(wo *rocksdb.WriteOptions, needLogSync *bool, ct
 	}
 	if err == nil && d.totalLogSize.Load() > d.maxTotalWALSize() && d.families.NumberOfColumnFamilies() > 1 {
 		d.mu.Lock()
-		d.writeThreadWaitForMemtables()
+		d.waitForPendingWritesLocked()
+		nonmem := d.enterNonmemLocked()
 		err = d.switchWALLocked(ctx)
+		d.exitNonmemLocked(nonmem)
 		d.mu.Unlock()
 	}
 	if err == nil && d.writeBufferManager.ShouldFlush() {
 		d.mu.Lock()
-		d.writeThreadWaitForMemtables()
+		d.waitForPendingWritesLocked()
+		nonmem := d.enterNonmemLocked()
 		err = d.handleWriteBufferManagerFlushLocked(ctx)
+		d.exitNonmemLocked(nonmem)
 		d.mu.Unlock()
 	}
 	if err == nil && !d.trimScheduler.Empty() {
@@ -706,13 +856,15 @@ func (d *DBImpl) preprocessWrite(wo *rocksdb.WriteOptions, needLogSync *bool, ct
 	}
 	if err == nil && !d.flushScheduler.Empty() {
 		d.mu.Lock()
-		d.writeThreadWaitForMemtables()
+		d.waitForPendingWritesLocked()
+		nonmem := d.enterNonmemLocked()
 		err = d.scheduleFlushesLocked(ctx)
+		d.exitNonmemLocked(nonmem)
 		d.mu.Unlock()
 	}
 	if err == nil && (d.writeCtl.IsStopped() || d.writeCtl.NeedsDelay()) {
 		d.mu.Lock()
-		err = d.delayWriteLocked(d.lastGroupSize, wo)
+		err = d.delayWriteLocked(d.lastGroupSize, d.writeThread, wo)
 		d.mu.Unlock()
 	}
 	if err == nil && d.writeBufferManager.ShouldStall() {
@@ -740,16 +892,6 @@ func (d *DBImpl) preprocessWrite(wo *rocksdb.WriteOptions, needLogSync *bool, ct
 	return nil
 }
 
-// writeThreadWaitForMemtables lets pipelined groups before this one finish.
-func (d *DBImpl) writeThreadWaitForMemtables() {
-	if d.immutable.EnablePipelinedWrite {
-		// Those groups may need the mutex.
-		d.mu.Unlock()
-		d.writeThread.WaitForMemTableWriters()
-		d.mu.Lock()
-	}
-}
-
 func (d *DBImpl) throttleLowPri(wo *rocksdb.WriteOptions, batch *writebatch.WriteBatch) error {
 	if wo.NoSlowdown {
 		return rocksdb.Incomplete("Low priority write stall")
@@ -760,7 +902,7 @@ func (d *DBImpl) throttleLowPri(wo *rocksdb.WriteOptions, batch *writebatch.Writ
 }
 
 // delayWriteLocked holds the leader, and so all writers, back.
-func (d *DBImpl) delayWriteLocked(numBytes uint64, wo *rocksdb.WriteOptions) error {
+func (d *DBImpl) delayWriteLocked(numBytes uint64, t *writethread.WriteThread, wo *rocksdb.WriteOptions) error {
 	delay := d.writeCtl.GetDelay(d.clock, numBytes)
 	syncpoint.Process("DBImpl::DelayWrite:Start")
 	start := d.clock.NowMicros()
@@ -770,14 +912,14 @@ func (d *DBImpl) delayWriteLocked(numBytes uint64, wo *rocksdb.WriteOptions) err
 			return rocksdb.Incomplete("Write stall")
 		}
 		syncpoint.Process("DBImpl::DelayWrite:Sleep")
-		d.writeThread.BeginWriteStall()
+		t.BeginWriteStall()
 		d.mu.Unlock()
 		for end := start + delay; d.writeCtl.NeedsDelay() && d.clock.NowMicros() < end; {
 			delayed = true
 			d.clock.SleepForMicroseconds(int(min(1001, end-min(end, d.clock.NowMicros()))))
 		}
 		d.mu.Lock()
-		d.writeThread.EndWriteStall()
+		t.EndWriteStall()
 	}
 	// Once writes are refused, this one must not wait for the recovery: that may
 	// wait for the place in the queue which this one has.
@@ -787,10 +929,14 @@ func (d *DBImpl) delayWriteLocked(numBytes uint64, wo *rocksdb.WriteOptions) err
 			return rocksdb.Incomplete("Write stall")
 		}
 		delayed = true
-		d.writeThread.BeginWriteStall()
-		syncpoint.Process("DBImpl::DelayWrite:Wait")
+		t.BeginWriteStall()
+		if t == d.writeThread {
+			syncpoint.Process("DBImpl::DelayWrite:Wait")
+		} else {
+			syncpoint.Process("DBImpl::DelayWrite:NonmemWait")
+		}
 		d.bgCond.Wait()
-		d.writeThread.EndWriteStall()
+		t.EndWriteStall()
 	}
 	if delayed {
 		n := d.clock.NowMicros() - start
@@ -894,17 +1040,6 @@ func (d *DBImpl) flushFamiliesLocked(cfds []*db.ColumnFamilyData, reason rocksdb
 	d.maybeScheduleLocked()
 	return nil
 }
-
-// enterUnbatchedLocked waits, with the mutex released, until no group of writes
-// is under way; none begins before ExitUnbatched with the writer it gives.
-func (d *DBImpl) enterUnbatchedLocked() *writethread.Writer {
-	w := &writethread.Writer{}
-	w.Reset(&rocksdb.WriteOptions{}, nil)
-	d.writeThread.EnterUnbatched(w, &d.mu)
-	return w
-}
-
-func (d *DBImpl) exitUnbatchedLocked(w *writethread.Writer) { d.writeThread.ExitUnbatched(w) }
 
 // switchWALLocked flushes the families that hold back the oldest log.
 func (d *DBImpl) switchWALLocked(ctx *writeContext) error {

@@ -127,7 +127,9 @@ func (w *Writer) Reset(wo *rocksdb.WriteOptions, batch *writebatch.WriteBatch) {
 	}
 	w.Batch = batch
 	w.Sync, w.NoSlowdown, w.DisableWAL = wo.Sync, wo.NoSlowdown, wo.DisableWAL
-	w.RateLimiterPriority = wo.RateLimiterPriority
+	if w.RateLimiterPriority = wo.RateLimiterPriority; w.RateLimiterPriority == rocksdb.IOLow {
+		w.RateLimiterPriority = rocksdb.IOTotal // of options that are left at zero
+	}
 	w.IgnoreMissingColumnFamilies = wo.IgnoreMissingColumnFamilies
 	w.DisableMemtable, w.BatchCount = false, 0
 	w.PreReleaseCallback, w.PostMemTable, w.Callback, w.UserWriteCallback = nil, nil, nil, nil
@@ -658,6 +660,7 @@ func (t *WriteThread) exitPipelined(g *WriteGroup, status error) {
 	if !leader.ShouldWriteToMemtable() {
 		t.completeLeader(g)
 	}
+	syncpoint.ProcessArg("WriteThread::ExitAsBatchGroupLeader:AfterCompleteWriters", g)
 	if g.Size > 0 && t.linkGroup(g, &t.newestMemtableWriter) {
 		setState(g.Leader, StateMemTableWriterLeader)
 	}

@@ -196,7 +196,7 @@ type WriteOptions struct {
 	// false.
 	MemtableInsertHintPerBatch bool
 	// RateLimiterPriority charges log writes: IOUser or IOTotal (default, not
-	// charged).
+	// charged), for which IOLow, the zero value, stands too.
 	RateLimiterPriority IOPriority
 	// ProtectionBytesPerKey: 0 (default) or 8.
 	ProtectionBytesPerKey uint64
