@@ -538,7 +538,7 @@ func TestDBWriteTest_RecycleLogToggleTest(t *testing.T) {
 }
 
 // Writers of all modes beside flushes: nothing is lost, also after a crash.
-func TestDBWrite_ModesUnderLoad(t *testing.T) {
+func TestWriteModesUnderLoad(t *testing.T) {
 	for name, set := range map[string]func(o *rocksdb.Options){
 		"plain":      func(*rocksdb.Options) {},
 		"pipelined":  func(o *rocksdb.Options) { o.EnablePipelinedWrite = true },
