@@ -9,6 +9,7 @@ import (
 
 	"github.com/rocksdb-go/rocksdb/db/dbformat"
 	"github.com/rocksdb-go/rocksdb/file"
+	"github.com/rocksdb-go/rocksdb/db/writebatch"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
 	"github.com/rocksdb-go/rocksdb/table"
 	"github.com/rocksdb-go/rocksdb/table/uniqueid"
@@ -149,7 +150,7 @@ func (j *ExternalSstFileIngestionJob) checkTableProperties(p *rocksdb.TablePrope
 	f.TableProperties = *p
 	f.numEntries, f.numRangeDeletions = p.NumEntries, p.NumRangeDeletions
 	f.udtPersisted = p.UserDefinedTimestampsPersisted != 0
-	markNoUDT, err := validateUserDefinedTimestampsOptions(j.ucmp, p.ComparatorName, j.cfd.ioptions.PersistUserDefinedTimestamps, f.udtPersisted)
+	markNoUDT, err := writebatch.ValidateUserDefinedTimestampsOptions(j.ucmp, p.ComparatorName, j.cfd.ioptions.PersistUserDefinedTimestamps, f.udtPersisted)
 	if err != nil {
 		return j.warn(err, "ValidateUserDefinedTimestampsOptions failed for external file %s", f.ExternalFilePath)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/rocksdb-go/rocksdb/db/dbformat"
 	"github.com/rocksdb-go/rocksdb/db/version"
 	"github.com/rocksdb-go/rocksdb/db/wal"
+	"github.com/rocksdb-go/rocksdb/db/writebatch"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
 	"github.com/rocksdb-go/rocksdb/logging"
 	"github.com/rocksdb-go/rocksdb/monitoring"
@@ -451,7 +452,7 @@ func (h *versionEditHandler) extractInfo(cfd *ColumnFamilyData, e *version.Versi
 			}
 		}
 		if e.HasComparatorName() {
-			mark, err := validateUserDefinedTimestampsOptions(cfd.UserComparator(), e.GetComparatorName(),
+			mark, err := writebatch.ValidateUserDefinedTimestampsOptions(cfd.UserComparator(), e.GetComparatorName(),
 				cfd.IOptions().PersistUserDefinedTimestamps, e.GetPersistUserDefinedTimestamps())
 			if err != nil && h.comparatorNames != nil {
 				h.comparatorNames[cfd.GetID()] = e.GetComparatorName()

@@ -1,6 +1,5 @@
-// Port of db/version_edit_handler.cc (DumpManifestHandler) and util/udt_util.cc
-// (ValidateUserDefinedTimestampsOptions), and the check of a MANIFEST's end,
-// which upstream lacks.
+// Port of db/version_edit_handler.cc (DumpManifestHandler). Differs: the check
+// of a MANIFEST's end, which upstream lacks.
 
 package db
 
@@ -65,35 +64,6 @@ func isRecordEnd(b []byte, offset uint64) bool {
 	n := wal.HeaderSize + int(binary.LittleEndian.Uint16(b[4:]))
 	return n <= len(b) && n > wal.HeaderSize && offset%wal.BlockSize+uint64(n) <= wal.BlockSize &&
 		util.Crc32cUnmask(binary.LittleEndian.Uint32(b)) == util.Crc32cValue(b[6:n])
-}
-
-// u64TsSuffix ends the names of comparators with 64-bit timestamps.
-const u64TsSuffix = ".u64ts"
-
-// validateUserDefinedTimestampsOptions tells whether a family whose MANIFEST
-// names a comparator may be opened with another. Timestamps may be turned on
-// and off where files do not keep them; turned on, existing files have to be
-// marked as having none.
-func validateUserDefinedTimestampsOptions(cmp rocksdb.Comparator, oldName string, newPersist, oldPersist bool) (markNoUDT bool, err error) {
-	switch name := cmp.Name(); {
-	case name == oldName:
-		if oldPersist != newPersist && cmp.TimestampSize() > 0 {
-			return false, rocksdb.InvalidArgument("Cannot toggle the persist_user_defined_timestamps flag for a column family with user-defined timestamps feature enabled.")
-		}
-		return false, nil
-	case name == oldName+u64TsSuffix:
-		if newPersist {
-			return false, rocksdb.InvalidArgument("Cannot open a column family and enable user-defined timestamps feature without setting persist_user_defined_timestamps flag to false.")
-		}
-		return true, nil
-	case name+u64TsSuffix == oldName:
-		if oldPersist {
-			return false, rocksdb.InvalidArgument("Cannot open a column family and disable user-defined timestamps feature if its existing persist_user_defined_timestamps flag is not false.")
-		}
-		return false, nil
-	default:
-		return false, rocksdb.InvalidArgument(name, "does not match existing comparator "+oldName)
-	}
 }
 
 // DumpManifestOptions say what DumpManifest prints.

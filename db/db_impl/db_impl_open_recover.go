@@ -585,7 +585,13 @@ func (r *walRecovery) replayRecord(number uint64, record []byte, path string, re
 		}
 		return nil
 	}
-	if err := db.CheckRangeDeletions(&r.batch, d.families); err != nil {
+	batch := &r.batch
+	if rebuilt, err := r.reconcileTimestamps(reader); err != nil {
+		return err
+	} else if rebuilt != nil {
+		batch = rebuilt
+	}
+	if err := db.CheckRangeDeletions(batch, d.families); err != nil {
 		r.Corruption(len(record), rocksdb.Corruption(rocksdb.AsStatus(err).Message).InAt(path, offset), wal.NoLogNumber)
 		return nil
 	}
@@ -596,7 +602,7 @@ func (r *walRecovery) replayRecord(number uint64, record []byte, path string, re
 	in.IgnoreMissingColumnFamilies = true
 	in.RecoveringLogNumber = number
 	in.Sequence = seq
-	err := in.Insert(&r.batch)
+	err := in.Insert(batch)
 	r.next = in.Sequence
 	if err != nil {
 		if rocksdb.IsNotSupported(err) {
@@ -616,6 +622,25 @@ func (r *walRecovery) replayRecord(number uint64, record []byte, path string, re
 		return r.enforceWriteBufferManager()
 	}
 	return nil
+}
+
+// reconcileTimestamps gives the batch to use instead of the one read, where
+// families had timestamps of other sizes when it was written; nil otherwise.
+func (r *walRecovery) reconcileTimestamps(reader *wal.Reader) (*writebatch.WriteBatch, error) {
+	recorded := reader.GetRecordedTimestampSize()
+	if len(recorded) == 0 && len(r.d.families.TimestampSizesForRecord()) == 0 {
+		return nil, nil
+	}
+	return writebatch.HandleWriteBatchTimestampSizeDifference(&r.batch, r.d.runningTimestampSizes(), recorded, writebatch.ReconcileInconsistency)
+}
+
+// runningTimestampSizes gives the size of timestamps of each family.
+func (d *DBImpl) runningTimestampSizes() map[uint32]int {
+	sizes := map[uint32]int{}
+	for _, cfd := range d.families.All() {
+		sizes[cfd.GetID()] = cfd.UserComparator().TimestampSize()
+	}
+	return sizes
 }
 
 // enforceWriteBufferManager flushes all memtables with data when the shared

@@ -391,18 +391,8 @@ func (r *repairer) convertWAL(number uint64, made []*repairedTable) ([]*repaired
 // checkTimestampSizes refuses a batch whose families had timestamps of another
 // size when it was written.
 func (r *repairer) checkTimestampSizes(b *writebatch.WriteBatch, recorded map[uint32]uint16) error {
-	ids := map[uint32]bool{}
-	if err := b.Iterate(&batchFamilies{ids: ids}); err != nil {
-		return err
-	}
-	for id := range ids {
-		cfd := r.d.families.GetColumnFamily(id)
-		if cfd != nil && cfd.UserComparator().TimestampSize() != int(recorded[id]) {
-			return rocksdb.InvalidArgumentf("column family %s: recorded timestamp size %d, comparator's %d",
-				cfd.GetName(), recorded[id], cfd.UserComparator().TimestampSize())
-		}
-	}
-	return nil
+	_, err := writebatch.HandleWriteBatchTimestampSizeDifference(b, r.d.runningTimestampSizes(), recorded, writebatch.VerifyConsistency)
+	return err
 }
 
 // writeTable writes a family's memtable out whole.

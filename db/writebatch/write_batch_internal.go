@@ -112,6 +112,11 @@ func (b *WriteBatch) TimedPut(cf rocksdb.ColumnFamilyHandle, key, value []byte, 
 	if tsSize > 0 {
 		return rocksdb.NotSupported("TimedPut is not supported in combination with user-defined timestamps.")
 	}
+	return b.TimedPutByID(id, key, value, writeUnixTime)
+}
+
+// TimedPutByID is TimedPut into a family named by its ID.
+func (b *WriteBatch) TimedPutByID(id uint32, key, value []byte, writeUnixTime uint64) error {
 	if writeUnixTime == math.MaxUint64 {
 		return b.PutByID(id, key, value)
 	}
