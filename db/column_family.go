@@ -392,6 +392,7 @@ func (c *ColumnFamilyData) GetSuperVersionNumber() uint64 { return c.superVersio
 // InstallSuperVersion makes the family's present memtables and version the
 // current SuperVersion. What the old one alone referred to is added to ctx. The
 // DB mutex is held.
+// Upstream: SuperVersion::Init.
 func (c *ColumnFamilyData) InstallSuperVersion(ctx *SuperVersionContext, host SuperVersionHost) {
 	mo := c.mutable.Load()
 	sv := &SuperVersion{CFD: c, Mem: c.mem, Imm: c.imm.Current(), Current: c.current, MutableCFOptions: mo, host: host, FullHistoryTSLow: c.fullHistoryTSLow}

@@ -26,17 +26,20 @@ type PerfStepTimer struct {
 }
 
 // Start begins to measure for metric; a nil clock is the default clock.
+// Upstream: PERF_TIMER_GUARD, PERF_TIMER_START, PERF_TIMER_GUARD_WITH_CLOCK.
 func (t *PerfStepTimer) Start(metric *uint64, clock rocksdb.SystemClock) {
 	t.begin(metric, clock, false)
 }
 
 // StartCPU begins to measure CPU time, from EnableTimeAndCPUTimeExceptForMutex.
+// Upstream: PERF_CPU_TIMER_GUARD.
 func (t *PerfStepTimer) StartCPU(metric *uint64, clock rocksdb.SystemClock) {
 	t.begin(metric, clock, true)
 }
 
 // StartTicker begins to measure for metric, if that is not nil, and for ticker,
 // to which Stop adds microseconds, if stats is not nil.
+// Upstream: PERF_CONDITIONAL_TIMER_FOR_MUTEX_GUARD.
 func (t *PerfStepTimer) StartTicker(metric *uint64, clock rocksdb.SystemClock, stats rocksdb.Statistics, ticker rocksdb.Ticker) {
 	if metric == nil && stats == nil {
 		return
@@ -54,6 +57,7 @@ func (t *PerfStepTimer) begin(metric *uint64, clock rocksdb.SystemClock, cpu boo
 }
 
 // Measure adds the time since Start or the last Measure, and goes on.
+// Upstream: PERF_TIMER_MEASURE.
 func (t *PerfStepTimer) Measure() {
 	if t.running {
 		now := t.now()
@@ -66,6 +70,7 @@ func (t *PerfStepTimer) Measure() {
 
 // Stop adds the time since Start or the last Measure. It may be called on a
 // stopped timer.
+// Upstream: PERF_TIMER_STOP.
 func (t *PerfStepTimer) Stop() {
 	if !t.running {
 		return

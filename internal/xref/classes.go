@@ -55,8 +55,9 @@ func (r *Ref) matchClasses() {
 		w := r.wantedOf(s)
 		switch {
 		case r.sameName(&p, &w), r.typeMentioned(&p, &w), r.varied(&p, &w):
+		case r.typeByMembers(&p, &w, members[s.Name], held):
 		default:
-			r.typeByMembers(&p, &w, members[s.Name], held)
+			r.typeByWords(&p, &w)
 		}
 		c := &classTypes{rule: p.Rule}
 		for _, x := range p.Spots {
@@ -157,6 +158,35 @@ func (r *Ref) typeByMembers(p *Placement, w *wanted, names []string, held map[*G
 		return false
 	}
 	return p.take([]*GoDecl{best}, "renamed: the type with most of its members")
+}
+
+// typeByWords finds the one type of the class's files whose name is made of the
+// class's words: FullFilterBlockReader and fullFilterReader.
+func (r *Ref) typeByWords(p *Placement, w *wanted) bool {
+	mine := words(w.name)
+	var best []*GoDecl
+	most := 0.59
+	for f := range w.files {
+		if f.Test {
+			continue
+		}
+		for _, d := range f.Decls {
+			theirs := words(d.Name)
+			if d.Kind != GoType || len(theirs) < 2 || len(r.upFlat[flat(d.Name)]) > 0 {
+				continue
+			}
+			common, all := overlap(mine, theirs)
+			n := float64(common) / float64(all)
+			switch {
+			case common < len(theirs) || n < most:
+			case n > most:
+				best, most = []*GoDecl{d}, n
+			default:
+				best = append(best, d)
+			}
+		}
+	}
+	return len(best) == 1 && p.take(best, "similar name")
 }
 
 // membersOf gives the flat names of methods and fields by type.

@@ -237,7 +237,8 @@ func (r *Ref) Symbol(s Symbol) Placement {
 		}
 	}
 	w := r.wantedOf(s)
-	for _, try := range []func(*Placement, *wanted) bool{r.constructor, r.sameName, r.special, r.mentioned, r.syncPoint, r.varied, r.similar, r.elsewhere, r.literal} {
+	for _, try := range []func(*Placement, *wanted) bool{r.constructor, r.sameName, r.special, r.mentioned, r.syncPoint, r.implementation, r.varied,
+		r.similar, r.elsewhere, r.literal} {
 		if try(&p, &w) {
 			return p
 		}
@@ -315,7 +316,9 @@ func (r *Ref) constructor(p *Placement, w *wanted) bool {
 	}
 	names := []string{owner}
 	for _, t := range types {
-		names = append(names, flat(t.Name))
+		if flat(t.Name) != owner {
+			names = append(names, flat(t.Name))
+		}
 	}
 	var all []*GoDecl
 	for _, n := range names {
@@ -418,12 +421,12 @@ func (r *Ref) mentioned(p *Placement, w *wanted) bool {
 		// A free function: its plain name in the doc of something in its files.
 		for f := range w.files {
 			for _, d := range f.Decls {
-				if len(w.name) > 4 && wordIn(d.Doc, w.name) {
+				if len(w.name) > 4 && wordIn(d.Doc, w.name) && (w.sym.Kind != KindClass || d.Kind == GoType) {
 					hits = append(hits, hit{d, 7})
 				}
 			}
 		}
-	} else if len(hits) == 0 && len(w.name) > 4 {
+	} else if len(hits) == 0 && len(w.name) > 4 && w.sym.Kind != KindMember && w.sym.Kind != KindClass {
 		for f := range w.files {
 			for _, d := range f.Decls {
 				if wordIn(d.Doc, strings.TrimSuffix(w.name, "_")) && strings.ContainsAny(w.name[1:], "ABCDEFGHIJKLMNOPQRSTUVWXYZ_") {
@@ -532,6 +535,9 @@ func (r *Ref) varied(p *Placement, w *wanted) bool {
 		}
 		tries = append(tries, "new"+base)
 	case KindMember, KindVar:
+		if strings.HasSuffix(base, "mutex") || base == "mu" {
+			tries = append(tries, "mu", strings.TrimSuffix(base, "mutex")+"mu", "mutex")
+		}
 		for _, cut := range []string{"ptr", "count", "num"} {
 			if rest, ok := strings.CutSuffix(base, cut); ok && len(rest) > 2 {
 				tries = append(tries, rest)
@@ -565,6 +571,25 @@ func (r *Ref) elsewhere(p *Placement, w *wanted) bool {
 		}
 	}
 	return false
+}
+
+// implementation takes a method of an interface from the class upstream names
+// after it: DB and DBImpl.
+func (r *Ref) implementation(p *Placement, w *wanted) bool {
+	if !w.member || w.sym.Kind != KindFunc && w.sym.Kind != KindDecl {
+		return false
+	}
+	impl := r.types[strings.TrimSuffix(w.sym.Name, "::"+lastPart(w.sym.Name))+"Impl"]
+	if impl == nil || len(impl.decls) == 0 {
+		return false
+	}
+	var ds []*GoDecl
+	for _, d := range r.Go.byName[flat(w.name)] {
+		if d.Recv != "" && impl.has(d) {
+			ds = append(ds, d)
+		}
+	}
+	return p.take(ds, "of the class that implements it")
 }
 
 // literal finds values that Go has as text only.
@@ -617,8 +642,14 @@ func (r *Ref) unplaced(w *wanted) string {
 	for _, f := range files {
 		names = append(names, f.Path)
 	}
+	differs := ""
+	for _, f := range files {
+		if f.Differs != "" && differs == "" {
+			differs = "; " + f.Path + " differs: " + f.Differs
+		}
+	}
 	if len(names) > 4 {
 		names = append(names[:4], "…")
 	}
-	return "nothing here has this name; " + w.sym.File + " is ported in " + strings.Join(names, ", ")
+	return "nothing here has this name; " + w.sym.File + " is ported in " + strings.Join(names, ", ") + differs
 }

@@ -55,7 +55,8 @@ func (r *Ref) Where(query string) Answer {
 	if a.Upstream = r.file(name); len(a.Upstream) > 0 {
 		return a
 	}
-	a.Upstream = append(r.facts(name), r.symbols(name)...)
+	a.Upstream = append(r.facts(strings.TrimPrefix(name, "FLAGS_")), r.symbols(name)...)
+	a.Upstream = quiet(a.Upstream)
 	if len(a.Upstream) == 0 || !a.Found() {
 		a.Go = r.Reverse(name)
 	}
@@ -68,6 +69,25 @@ func (r *Ref) Where(query string) Answer {
 	return a
 }
 
+// quiet leaves out variables and members without a place where other kinds of
+// names have one.
+func quiet(list []Placement) []Placement {
+	found := false
+	for i := range list {
+		found = found || list[i].Placed()
+	}
+	if !found {
+		return list
+	}
+	out := list[:0]
+	for _, p := range list {
+		if p.Placed() || p.Kind != KindMember && p.Kind != KindVar {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
 // file answers for a path of upstream, whole or its end, with or without
 // extension; and for a Go file.
 func (r *Ref) file(name string) []Placement {
@@ -77,7 +97,8 @@ func (r *Ref) file(name string) []Placement {
 	var found []File
 	for _, f := range r.Up.Files {
 		noExt := strings.TrimSuffix(f.Path, path.Ext(f.Path))
-		if f.Path == name || strings.HasSuffix(f.Path, "/"+name) || strings.Contains(name, "/") && noExt == name {
+		if f.Path == name || strings.HasSuffix(f.Path, "/"+name) || strings.Contains(name, "/") && noExt == name ||
+			toolNames[name] && noExt == "tools/"+name || name == "db_stress" && f.Path == "db_stress_tool/db_stress.cc" {
 			found = append(found, f)
 		}
 	}

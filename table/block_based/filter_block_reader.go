@@ -79,6 +79,7 @@ func (f *fullFilterReader) mayMatch(rc *readContext, entry, _ []byte) bool {
 	return may
 }
 
+// filterMayMatch is upstream's FullFilterBlockReader::MayMatch.
 func filterMayMatch(rc *readContext, f *ParsedFullFilterBlock, entry []byte) bool {
 	if f.bits == nil {
 		return true

@@ -53,7 +53,11 @@ type usageError string
 func (e usageError) Error() string { return string(e) }
 
 func run(args []string, in io.Reader, out, errw io.Writer) int {
-	a := &app{in: in, out: out, err: errw}
+	return (&app{in: in, out: out, err: errw}).run(args)
+}
+
+func (a *app) run(args []string) int {
+	out, errw := a.out, a.err
 	if len(args) == 0 {
 		usage(errw)
 		return exitUsage

@@ -13,11 +13,16 @@ import (
 	"github.com/rocksdb-go/rocksdb/internal/xref"
 )
 
+// shared is this module, read once.
+var shared *xref.Ref
+
 // call runs the command in the module's root.
 func call(t *testing.T, in string, args ...string) (code int, out, errw string) {
 	t.Helper()
 	var o, e bytes.Buffer
-	code = run(args, strings.NewReader(in), &o, &e)
+	a := &app{in: strings.NewReader(in), out: &o, err: &e, ref: shared}
+	code = a.run(args)
+	shared = a.ref
 	return code, o.String(), e.String()
 }
 
