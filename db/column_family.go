@@ -78,6 +78,7 @@ func (s *SuperVersion) Unref() bool { return s.refs.Add(-1) == 0 }
 
 // Release drops a reference, cleaning up after the last one. The DB mutex must
 // not be held.
+// Upstream: ColumnFamilyData::ReturnThreadLocalSuperVersion.
 func (s *SuperVersion) Release() {
 	if s.Unref() {
 		s.host.CleanupSuperVersion(s)
@@ -162,6 +163,7 @@ func (c *ColumnFamilyData) Ref() { c.refs.Add(1) }
 
 // UnrefLocked drops a reference; after the last one the family leaves its set.
 // The DB mutex is held.
+// Upstream: ColumnFamilyData::UnrefAndTryDelete.
 func (c *ColumnFamilyData) UnrefLocked(free *[]*memtable.MemTable) bool {
 	if c.refs.Add(-1) > 0 {
 		return false
@@ -221,6 +223,7 @@ func (c *ColumnFamilyData) GetLogNumber() uint64 { return c.logNumber }
 func (c *ColumnFamilyData) IOptions() *options.ImmutableOptions { return c.ioptions }
 
 // GetLatestMutableCFOptions gives the present mutable options.
+// Upstream: ColumnFamilyData::GetCurrentMutableCFOptions.
 func (c *ColumnFamilyData) GetLatestMutableCFOptions() *options.MutableCFOptions {
 	return c.mutable.Load()
 }
@@ -366,6 +369,7 @@ func (c *ColumnFamilyData) SetMemtable(m *memtable.MemTable) {
 
 // GetReferencedSuperVersion gives the current SuperVersion with a reference
 // that Release gives back; nil once the family is destroyed. It takes no lock.
+// Upstream: ColumnFamilyData::GetThreadLocalSuperVersion.
 func (c *ColumnFamilyData) GetReferencedSuperVersion() *SuperVersion {
 	for {
 		sv := c.superVersion.Load()
@@ -387,6 +391,7 @@ func (c *ColumnFamilyData) GetReferencedSuperVersion() *SuperVersion {
 func (c *ColumnFamilyData) GetSuperVersion() *SuperVersion { return c.superVersion.Load() }
 
 // GetSuperVersionNumber is the number of the current one; no lock is needed.
+// Upstream: ColumnFamilyData::GetSuperVersionNumberRelaxed.
 func (c *ColumnFamilyData) GetSuperVersionNumber() uint64 { return c.superVersionNumber.Load() }
 
 // InstallSuperVersion makes the family's present memtables and version the
@@ -553,6 +558,8 @@ func (s *ColumnFamilySet) GetDefault() *ColumnFamilyData { return s.def }
 
 // TimestampSizesForRecord gives the sizes of the timestamps of families that
 // have any, for the WAL; usually none. The leader of the write thread calls it.
+// Upstream: ColumnFamilySet::GetRunningColumnFamiliesTimestampSize,
+// ColumnFamilySet::GetColumnFamiliesTimestampSizeForRecord.
 func (s *ColumnFamilySet) TimestampSizesForRecord() []wal.TimestampSize { return s.timestampSizes }
 
 // GetColumnFamily gives the family of an ID, nil when there is none.
@@ -568,6 +575,7 @@ func (s *ColumnFamilySet) GetColumnFamilyByName(name string) *ColumnFamilyData {
 
 // All gives the families in order of creation, dropped ones that are still
 // referenced included. The slice must not be kept past the lock.
+// Upstream: ColumnFamilySet::iterator, RefedColumnFamilySet.
 func (s *ColumnFamilySet) All() []*ColumnFamilyData { return s.list }
 
 // NumberOfColumnFamilies counts the families that are not dropped.
@@ -619,6 +627,7 @@ func (s *ColumnFamilySet) forgetName(c *ColumnFamilyData) {
 	}
 }
 
+// removeLocked is upstream's ColumnFamilySet::RemoveColumnFamily.
 func (s *ColumnFamilySet) removeLocked(c *ColumnFamilyData) {
 	s.forgetName(c)
 	for i, x := range s.list {

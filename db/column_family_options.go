@@ -171,6 +171,7 @@ func sanitizeTimes(dbo *options.ImmutableDBOptions, o *rocksdb.ColumnFamilyOptio
 
 // ValidateOptions refuses options that cannot work together, or that this
 // engine does not have.
+// Upstream: CheckConcurrentWritesSupported, CheckCFPathsSupported.
 func ValidateOptions(dbo *rocksdb.DBOptions, o *rocksdb.ColumnFamilyOptions) error {
 	if err := checkCompression(o); err != nil {
 		return err
@@ -289,6 +290,7 @@ func checkProtectionBytes(option string, n uint32) error {
 	return rocksdb.NotSupported(option + " only supports 0, 1, 2, 4 or 8 bytes per key.")
 }
 
+// checkCompression is upstream's CheckCompressionSupportedWithManager.
 func checkCompression(o *rocksdb.ColumnFamilyOptions) error {
 	types := o.CompressionPerLevel
 	if len(types) == 0 {

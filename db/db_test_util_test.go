@@ -262,7 +262,7 @@ func plainTableConfig(o rocksdb.Options, prefix rocksdb.SliceTransform, mmap boo
 func skipped(c optionConfig, m skipMask) bool {
 	is := func(list ...optionConfig) bool { return slices.Contains(list, c) }
 	return m&skipPlainTable != 0 && is(configPlainTableFirstBytePrefix, configPlainTableCappedPrefix, configPlainTableCappedPrefixNonMmap,
-			configPlainTableAllBytesPrefix) ||
+		configPlainTableAllBytesPrefix) ||
 		m&skipUniversalCompaction != 0 && is(configUniversalCompaction, configUniversalCompactionMultiLevel, configUniversalSubcompactions) ||
 		m&skipMergePut != 0 && is(configMergePut) ||
 		m&skipNoSeekToLast != 0 && is(configHashLinkList, configHashSkipList) ||

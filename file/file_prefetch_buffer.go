@@ -98,11 +98,14 @@ func NewFilePrefetchBuffer(o *PrefetchBufferOptions) *FilePrefetchBuffer {
 
 func (b *FilePrefetchBuffer) end() uint64 { return b.offset + uint64(len(b.buf)) }
 
+// holds is upstream's BufferInfo::IsDataBlockInBuffer and
+// BufferInfo::IsOffsetInBuffer.
 func (b *FilePrefetchBuffer) holds(offset uint64) bool {
 	return offset >= b.offset && offset < b.end()
 }
 
 // reset forgets what is buffered.
+// Upstream: FilePrefetchBuffer::ResetValues.
 func (b *FilePrefetchBuffer) reset() { b.buf, b.offset = b.buf[:0], 0 }
 
 // Enabled tells whether it reads.
@@ -180,6 +183,7 @@ func (b *FilePrefetchBuffer) load(opts *rocksdb.IOOptions, reader *RandomAccessF
 	return b.read(opts, reader, int(end-start)-useful, useful)
 }
 
+// countTrimmed is upstream's FilePrefetchBuffer::UpdateReadAheadTrimmedStat.
 func (b *FilePrefetchBuffer) countTrimmed(whole, left uint64) {
 	if whole != left {
 		monitoring.RecordTick(b.opts.Stats, rocksdb.ReadaheadTrimmed, 1)

@@ -343,6 +343,7 @@ func (s *LookupState) saveValue(value []byte) bool {
 }
 
 // fullMerge applies the operands to a base value, unless no value is wanted.
+// Upstream: MergeWithWideColumnEntityBaseValue.
 func (s *LookupState) fullMerge(base merge.BaseValueKind, value []byte) error {
 	if s.NoValue {
 		return nil
@@ -457,6 +458,7 @@ func (s *LookupState) saveEntity(entity []byte) bool {
 }
 
 // pushDefaultColumn makes an entity's default column the oldest operand.
+// Upstream: PushWideColumnEntityDefaultOperand.
 func (s *LookupState) pushDefaultColumn(entity []byte) error {
 	value, isBlob, err := wide.GetValueOfDefaultColumn(entity)
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/rocksdb-go/rocksdb/util"
 )
 
+// inplaceLock is upstream's MemTable::GetLock.
 func (m *MemTable) inplaceLock(userKey []byte) *sync.RWMutex {
 	return &m.inplaceLocks[util.GetSliceRangedNPHash(userKey, uint64(len(m.inplaceLocks)))]
 }

@@ -342,6 +342,7 @@ func (m *MemTable) NewTimestampStrippingIterator(ro *rocksdb.ReadOptions, prefix
 	return &TimestampStrippingIterator{inner: m.NewIterator(ro, prefixExtractor, toTime), tsSize: m.tsSize}
 }
 
+// update is upstream's TimestampStrippingIterator::UpdateKeyAndValueBuffer.
 func (i *TimestampStrippingIterator) update() {
 	i.key, i.value = i.key[:0], i.value[:0]
 	if !i.inner.Valid() {

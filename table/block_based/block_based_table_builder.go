@@ -31,6 +31,7 @@ import (
 // compression dictionary is to be made of the first blocks, and else
 // unbuffered; it goes from buffered to unbuffered once the dictionary is made,
 // and from there to closed by Finish or Abandon.
+// Upstream: BlockBasedTableBuilder::Rep::State.
 type builderState uint8
 
 const (
@@ -102,6 +103,7 @@ type warmCacheConfig struct {
 	priority rocksdb.CachePriority
 }
 
+// computeWarmCache is upstream's WarmCacheConfig::Compute.
 func computeWarmCache(mode rocksdb.PrepopulateBlockCache, reason rocksdb.TableFileCreationReason) warmCacheConfig {
 	flush := reason == rocksdb.TableFileCreationReasonFlush
 	compaction := reason == rocksdb.TableFileCreationReasonCompaction
@@ -202,6 +204,7 @@ func (b *BlockBasedTableBuilder) filterContext(tbo *table.TableBuilderOptions) *
 	return ctx
 }
 
+// initIndexAndFilter is upstream's CreateFilterBlockBuilder.
 func (b *BlockBasedTableBuilder) initIndexAndFilter(tbo *table.TableBuilderOptions, ctx *rocksdb.FilterBuildingContext) error {
 	o := &b.opts
 	cfg := indexConfig{
@@ -567,6 +570,7 @@ func (b *BlockBasedTableBuilder) replayBuffered(nextKey []byte) {
 	}
 }
 
+// setErr is upstream's BlockBasedTableBuilder::Rep::SetFailedIOStatus.
 func (b *BlockBasedTableBuilder) setErr(err error) {
 	if err == nil {
 		return

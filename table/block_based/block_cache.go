@@ -132,6 +132,7 @@ func blockCacheKey(base cache.OffsetableCacheKey, h format.BlockHandle) cache.Ca
 // keyBufs are for caches that take keys as byte strings.
 var keyBufs = sync.Pool{New: func() any { b := make([]byte, 0, cache.CacheKeySize); return &b }}
 
+// cacheLookup is upstream's BlockBasedTable::GetDataBlockFromCache.
 func (t *BlockBasedTable) cacheLookup(key cache.CacheKey, bt block.BlockType) rocksdb.CacheHandle {
 	if t.lru != nil {
 		// A nil *LRUHandle must not become a handle.
@@ -272,6 +273,7 @@ type patternUpdater interface {
 	UpdateReadPattern(offset uint64, n int, decrease bool)
 }
 
+// insertBlock is upstream's BlockBasedTable::PutDataBlockToCache.
 func insertBlock[T cacheable](t *BlockBasedTable, rc *readContext, key cache.CacheKey, v T, bt block.BlockType) (e block.CachableEntry[T], err error) {
 	charge := v.ApproximateMemoryUsage()
 	ch, err := t.cacheInsert(key, v, bt, charge)
@@ -374,6 +376,7 @@ func (t *BlockBasedTable) corrupt(text string, h format.BlockHandle) error {
 
 // countCacheHit and countCacheMiss go to the point lookup's statistics or, where
 // there is none, to the tickers.
+// Upstream: BlockBasedTable::UpdateCacheHitMetrics.
 func (t *BlockBasedTable) countCacheHit(rc *readContext, bt block.BlockType, ch rocksdb.CacheHandle) {
 	perf := rc.ro.PerfContext
 	if rc.gc == nil && t.ioptions.Stats == nil && !perf.CountEnabled() {
@@ -408,6 +411,7 @@ func (t *BlockBasedTable) countCacheHit(rc *readContext, bt block.BlockType, ch 
 		rocksdb.BlockCacheIndexHit, rocksdb.BlockCacheDataHit), 1)
 }
 
+// countCacheMiss is upstream's BlockBasedTable::UpdateCacheMissMetrics.
 func (t *BlockBasedTable) countCacheMiss(rc *readContext, bt block.BlockType) {
 	if perf := rc.ro.PerfContext; perf.CountEnabled() {
 		t.perfLevel(perf, func(l *rocksdb.PerfContextByLevel) { l.BlockCacheMissCount++ })
@@ -423,6 +427,7 @@ func (t *BlockBasedTable) countCacheMiss(rc *readContext, bt block.BlockType) {
 		rocksdb.BlockCacheIndexMiss, rocksdb.BlockCacheDataMiss), 1)
 }
 
+// countCacheAdd is upstream's BlockBasedTable::UpdateCacheInsertionMetrics.
 func countCacheAdd(gc *table.GetContext, stats rocksdb.Statistics, bt block.BlockType, charge uint64) {
 	if gc != nil {
 		s := &gc.Stats
@@ -457,6 +462,7 @@ func kindOf[V any](bt block.BlockType, filter, dict, index, data V) V {
 }
 
 // warmCache puts a block just written into the block cache, uncompressed.
+// Upstream: BlockBasedTableBuilder::InsertBlockInCacheHelper.
 func (b *BlockBasedTableBuilder) warmCache(raw []byte, h format.BlockHandle, bt block.BlockType) error {
 	bc := b.opts.BlockCache
 	helper := cacheItemHelpers[bt]

@@ -147,6 +147,8 @@ func (b *BlockBasedTableBuilder) writeIndex(meta *table.MetaIndexBuilder) (handl
 	return handle
 }
 
+// writeDictionary is upstream's
+// BlockBasedTableBuilder::WriteCompressionDictBlock.
 func (b *BlockBasedTableBuilder) writeDictionary(meta *table.MetaIndexBuilder) {
 	if b.failed.Load() || b.comp.data == nil {
 		return

@@ -68,6 +68,7 @@ func (c *builderCompression) release() {
 	}
 }
 
+// specialized is upstream's MaybeCloneSpecialized.
 func specialized(c rocksdb.Compressor, role rocksdb.CacheEntryRole, d rocksdb.CompressionDictConfig) (rocksdb.Compressor, error) {
 	s, err := c.MaybeCloneSpecialized(role, d)
 	if s == nil {
@@ -377,6 +378,7 @@ func (b *BlockBasedTableBuilder) padToSuperBlock(size int) bool {
 
 // finishCompressionProperties fills the compression name in, now that the types
 // used are known.
+// Upstream: BlockBasedTableBuilder::Rep::PostPopulateCompressionProperties.
 func (b *BlockBasedTableBuilder) finishCompressionProperties() {
 	c := &b.comp
 	var used []rocksdb.CompressionType
@@ -432,6 +434,8 @@ type parallelCompression struct {
 	writer   sync.WaitGroup
 }
 
+// parallelBlock is upstream's
+// BlockBasedTableBuilder::ParallelCompressionRep::BlockRep.
 type parallelBlock struct {
 	raw      []byte
 	out      []byte
@@ -446,6 +450,7 @@ type parallelBlock struct {
 func (p *parallelCompression) next() *parallelBlock { return <-p.free }
 
 // startParallel starts the goroutines, if there is a compressor for them.
+// Upstream: BlockBasedTableBuilder::BGWorker.
 func (b *BlockBasedTableBuilder) startParallel() {
 	n := b.comp.parallelThreads
 	if b.parallel != nil || n <= 1 || b.comp.data == nil {

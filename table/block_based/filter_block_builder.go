@@ -174,6 +174,7 @@ func (b *partitionedFilterBlockBuilder) decideCut() bool {
 // cut ends the partition. The prefix of the key after it goes into it as well:
 // a key between the two may be looked for here with that prefix. In the same
 // way the last prefix goes into the next partition, for SeekForPrev.
+// Upstream: PartitionedFilterBlockBuilder::CutAFilterBlock.
 func (b *partitionedFilterBlockBuilder) cut(hasNext bool, nextPrefix []byte, hasNextPrefix bool, prevKey []byte) {
 	if hasNextPrefix {
 		if b.wholeKeyFiltering {

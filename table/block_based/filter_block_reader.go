@@ -24,6 +24,8 @@ type filterBlockReader interface {
 	release()
 }
 
+// createFilterReader is upstream's BlockBasedTable::CreateFilterBlockReader,
+// FullFilterBlockReader::Create and PartitionedFilterBlockReader::Create.
 func (t *BlockBasedTable) createFilterReader(s *openState, useCache, prefetch, pin bool) (filterBlockReader, error) {
 	if t.filterType == fullFilter {
 		f := &fullFilterReader{t: t, useCache: useCache}
@@ -69,6 +71,8 @@ func (f *fullFilterReader) get(rc *readContext) (e block.CachableEntry[*ParsedFu
 	return retrieve(f.t, rc, f.t.filterHandle, block.TypeFilter, nil, f.useCache, parseFilterOf)
 }
 
+// mayMatch is upstream's FullFilterBlockReader::KeyMayMatch and
+// FullFilterBlockReader::PrefixMayMatch.
 func (f *fullFilterReader) mayMatch(rc *readContext, entry, _ []byte) bool {
 	e, err := f.get(rc)
 	if err != nil {
@@ -95,6 +99,8 @@ func filterMayMatch(rc *readContext, f *ParsedFullFilterBlock, entry []byte) boo
 	return may
 }
 
+// rangeMayMatch is upstream's FullFilterBlockReader::KeysMayMatch and
+// FullFilterBlockReader::PrefixesMayMatch.
 func (f *fullFilterReader) rangeMayMatch(rc *readContext, r *table.MultiGetRange, extractor rocksdb.SliceTransform) {
 	rc.gc = firstGetContext(r)
 	e, err := f.get(rc)
@@ -183,6 +189,7 @@ func (p *partitionedFilterReader) setIterator(e *block.CachableEntry[*block.Bloc
 
 // partitionOf finds the partition for a key. One behind the last partition may
 // still share its prefix. ok is false when the index is damaged or empty.
+// Upstream: PartitionedFilterBlockReader::GetFilterPartitionHandle.
 func (p *partitionedFilterReader) partitionOf(it *block.IndexBlockIter, ikey []byte) (h format.BlockHandle, ok bool) {
 	it.Seek(ikey)
 	if !it.Valid() {
@@ -194,6 +201,8 @@ func (p *partitionedFilterReader) partitionOf(it *block.IndexBlockIter, ikey []b
 	return it.Value().Handle, true
 }
 
+// getPartition is upstream's
+// PartitionedFilterBlockReader::GetFilterPartitionBlock.
 func (p *partitionedFilterReader) getPartition(rc *readContext, h format.BlockHandle) (e block.CachableEntry[*ParsedFullFilterBlock], err error) {
 	if pinned, ok := p.partitions[h.Offset]; ok {
 		e.SetUnownedValue(pinned.Value())
@@ -202,6 +211,8 @@ func (p *partitionedFilterReader) getPartition(rc *readContext, h format.BlockHa
 	return retrieve(p.t, rc, h, block.TypeFilter, nil, true, parseFilterOf)
 }
 
+// mayMatch is upstream's PartitionedFilterBlockReader::KeyMayMatch and
+// PartitionedFilterBlockReader::PrefixMayMatch.
 func (p *partitionedFilterReader) mayMatch(rc *readContext, entry, ikey []byte) bool {
 	idx, err := p.getIndex(rc)
 	if err != nil {
@@ -231,6 +242,8 @@ func (p *partitionedFilterReader) mayMatch(rc *readContext, entry, ikey []byte) 
 	return may
 }
 
+// rangeMayMatch is upstream's PartitionedFilterBlockReader::KeysMayMatch and
+// PartitionedFilterBlockReader::PrefixesMayMatch.
 func (p *partitionedFilterReader) rangeMayMatch(rc *readContext, r *table.MultiGetRange, extractor rocksdb.SliceTransform) {
 	rc.gc = firstGetContext(r)
 	idx, err := p.getIndex(rc)

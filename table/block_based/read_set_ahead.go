@@ -1,4 +1,4 @@
-// Part of the port of util/io_dispatcher_imp.cc. Differs: upstream's scans check
+// Port of util/io_dispatcher_imp.cc: parsing ahead. Differs: upstream's scans check
 // and decompress blocks in the caller's thread alone.
 
 package blockbased

@@ -40,6 +40,7 @@ func putScratch(s *lookupScratch) {
 func (s *lookupScratch) Pin() rocksdb.Releaser { return block.PinMore(s.data.Entry()) }
 
 // filterMayMatchKey asks the filter for a key, whole or by its prefix.
+// Upstream: BlockBasedTable::FullFilterKeyMayMatch.
 func (t *BlockBasedTable) filterMayMatchKey(rc *readContext, ikey []byte, prefixExtractor rocksdb.SliceTransform) bool {
 	if t.filter == nil {
 		return true
@@ -179,6 +180,7 @@ func (t *BlockBasedTable) getFromBlock(s *lookupScratch, key []byte, gc *table.G
 	return false, matched, d.Status()
 }
 
+// filterMayMatchKeys is upstream's BlockBasedTable::MultiGetFilter.
 func (t *BlockBasedTable) filterMayMatchKeys(rc *readContext, r *table.MultiGetRange, prefixExtractor rocksdb.SliceTransform) {
 	before := uint64(r.KeysLeft())
 	stats := t.ioptions.Stats

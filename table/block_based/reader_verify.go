@@ -215,6 +215,7 @@ func (t *BlockBasedTable) verifyMetaBlocks(ro *rocksdb.ReadOptions, m *table.Met
 	return t.located(it.Status(), t.footer.MetaindexHandle)
 }
 
+// metaBlockType is upstream's BlockBasedTable::GetBlockTypeForMetaBlockByName.
 func metaBlockType(name string) block.BlockType {
 	switch {
 	case strings.HasPrefix(name, FullFilterBlockPrefix):
