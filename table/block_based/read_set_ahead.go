@@ -1,5 +1,5 @@
-// Port of util/io_dispatcher_imp.cc: parsing ahead. Differs: upstream's scans check
-// and decompress blocks in the caller's thread alone.
+// Port of util/io_dispatcher_imp.cc (what is done ahead of the caller). Differs: upstream checks
+// and decompresses the blocks of a scan in the caller's thread alone.
 
 package blockbased
 
