@@ -4,9 +4,10 @@
 GO ?= go
 export CGO_ENABLED = 0
 TAGS = invariants,syncpoint
-TOOLS = db_bench ldb sst_dump db_stress upstream
+TOOLS = db_bench ldb sst_dump db_stress db_crashtest upstream
 
-.PHONY: all check compat fuzz bench test race engines lint vet staticcheck xref porting generate clean $(TOOLS)
+.PHONY: all check compat fuzz bench test race engines lint vet staticcheck xref porting generate clean $(TOOLS) \
+	crash_test crash_test_with_atomic_flush crash_test_with_best_efforts_recovery check_crash $(CRASH_TESTS)
 
 all: $(TOOLS)
 
@@ -25,7 +26,42 @@ bench: db_bench
 	  --benchmarks=fillseq,fillrandom,overwrite,readrandom,readseq,seekrandom
 
 # Everything that CI runs.
-check: engines lint xref test race
+check: engines lint xref test race check_crash
+
+# The crash tests: runs of db_stress that are killed, for DURATION seconds or as
+# long as upstream's.
+CRASHTEST = ./db_crashtest --stress_cmd=./db_stress --destroy_db_initially=1 $(if $(DURATION),--duration=$(DURATION)) $(CRASHARGS)
+CRASH_TESTS = blackbox_crash_test whitebox_crash_test blackbox_crash_test_with_atomic_flush whitebox_crash_test_with_atomic_flush \
+	blackbox_crash_test_with_best_efforts_recovery blackbox_crash_test_with_cf_consistency
+
+crash_test: whitebox_crash_test blackbox_crash_test
+crash_test_with_atomic_flush: whitebox_crash_test_with_atomic_flush blackbox_crash_test_with_atomic_flush
+crash_test_with_best_efforts_recovery: blackbox_crash_test_with_best_efforts_recovery
+
+$(CRASH_TESTS): db_stress db_crashtest
+blackbox_crash_test:
+	$(CRASHTEST) --simple blackbox
+	$(CRASHTEST) blackbox
+whitebox_crash_test:
+	$(CRASHTEST) --simple whitebox --random_kill_odd=$(CRASH_TEST_KILL_ODD)
+	$(CRASHTEST) whitebox --random_kill_odd=$(CRASH_TEST_KILL_ODD)
+blackbox_crash_test_with_atomic_flush:
+	$(CRASHTEST) --cf_consistency blackbox --atomic_flush=1
+whitebox_crash_test_with_atomic_flush:
+	$(CRASHTEST) --cf_consistency whitebox --atomic_flush=1 --random_kill_odd=$(CRASH_TEST_KILL_ODD)
+blackbox_crash_test_with_best_efforts_recovery:
+	$(CRASHTEST) --test_best_efforts_recovery blackbox
+blackbox_crash_test_with_cf_consistency:
+	$(CRASHTEST) --cf_consistency blackbox
+CRASH_TEST_KILL_ODD ?= 888887
+
+# A short test of each kind, CRASHTIME seconds each.
+CRASHTIME ?= 60
+check_crash: db_stress db_crashtest
+	$(CRASHTEST) blackbox --duration=$(CRASHTIME) --interval=10 >crashtest.log 2>&1 || { cat crashtest.log; exit 1; }
+	@tail -1 crashtest.log
+	$(CRASHTEST) whitebox --duration=$(CRASHTIME) --random_kill_odd=8887 --ops_per_thread=1500 --overrun=60 >crashtest.log 2>&1 || { cat crashtest.log; exit 1; }
+	@tail -1 crashtest.log
 
 # Installs the C++ engines that tests compare with, where the machine can.
 engines:
@@ -75,4 +111,4 @@ generate:
 	$(GO) generate ./...
 
 clean:
-	rm -f $(TOOLS)
+	rm -f $(TOOLS) crashtest.log

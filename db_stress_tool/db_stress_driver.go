@@ -124,9 +124,6 @@ func (s *stressTest) run() (passed bool, err error) {
 	if !f.SkipVerifydb && !f.TestBatchesSnapshots && !sh.failed() {
 		t.printf("%s %sVerification successful\n", timeString(), label)
 	}
-	if s.fault != nil {
-		t.printf("Injected errors: %d\n", s.fault.InjectedErrors())
-	}
 	if !f.VerificationOnly && s.options.Statistics != nil {
 		t.printf("STATISTICS:\n%s\n", s.options.Statistics.ToString())
 	}

@@ -68,6 +68,7 @@ func (s *stressTest) operate(t *threadState) {
 		for i := uint64(0); i < perOpen && !t.shared.failed(); i++ {
 			i = s.operation(t, &ro, &wo, &b, i, perOpen)
 			t.stats.finishedSingleOp()
+			s.tool.operations.Add(1)
 		}
 		if s.operating.Add(-1) == 0 {
 			s.setJobFaults(false)

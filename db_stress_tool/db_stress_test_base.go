@@ -89,6 +89,9 @@ func newStressTest(t *Tool, i int, dbPath, expectedDir string) (*stressTest, err
 	var fs rocksdb.FileSystem = s.fs
 	if t.needsFaultInjection() {
 		s.fault = fsutil.NewFaultInjectionTestFS(s.fs)
+		t.faultsMu.Lock()
+		t.faults = append(t.faults, s.fault)
+		t.faultsMu.Unlock()
 		log, err := fsutil.NewInjectedErrorLog(t.faultLogPath(s.label))
 		if err != nil {
 			return nil, err

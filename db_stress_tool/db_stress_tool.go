@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/rocksdb-go/rocksdb/db/compaction"
@@ -24,6 +25,7 @@ import (
 	"github.com/rocksdb-go/rocksdb/util/compression"
 	"github.com/rocksdb-go/rocksdb/util/ratelimiter"
 	compactionfilters "github.com/rocksdb-go/rocksdb/utilities/compaction_filters"
+	"github.com/rocksdb-go/rocksdb/utilities/fsutil"
 	mergeoperators "github.com/rocksdb-go/rocksdb/utilities/merge_operators"
 	"github.com/rocksdb-go/rocksdb/utilities/registry"
 )
@@ -45,6 +47,21 @@ type Tool struct {
 	compression rocksdb.CompressionType
 	bottommost  rocksdb.CompressionType
 	stopOnce    sync.Once
+
+	operations atomic.Uint64
+	faultsMu   sync.Mutex
+	faults     []*fsutil.FaultInjectionTestFS
+}
+
+// Progress counts the operations and injected errors so far.
+func (t *Tool) Progress() string {
+	t.faultsMu.Lock()
+	defer t.faultsMu.Unlock()
+	errors := 0
+	for _, f := range t.faults {
+		errors += f.InjectedErrors()
+	}
+	return fmt.Sprintf("Operations: %d\nInjected errors: %d\n", t.operations.Load(), errors)
 }
 
 // New makes a run. out and err get what upstream prints to standard output and

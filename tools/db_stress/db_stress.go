@@ -10,12 +10,16 @@ import (
 	"os"
 	"os/signal"
 	"strconv"
+	"sync/atomic"
 	"syscall"
 
 	dbstresstool "github.com/rocksdb-go/rocksdb/db_stress_tool"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
 	"github.com/rocksdb-go/rocksdb/internal/gflags"
 )
+
+// tool is the running test.
+var tool atomic.Pointer[dbstresstool.Tool]
 
 func main() {
 	handleTermination()
@@ -31,6 +35,9 @@ func handleTermination() {
 		sig := (<-c).(syscall.Signal)
 		name := map[syscall.Signal]string{syscall.SIGTERM: "Terminated", syscall.SIGINT: "Interrupt"}[sig]
 		fmt.Fprintf(os.Stdout, "Received signal %d (%s)\n", int(sig), name)
+		if t := tool.Load(); t != nil {
+			fmt.Fprint(os.Stdout, t.Progress())
+		}
 		signal.Reset(sig)
 		_ = syscall.Kill(os.Getpid(), sig)
 	}()
@@ -62,7 +69,11 @@ func run(args []string, stdout, stderr io.Writer) int {
 	if refuseUnbuilt(set, stderr) {
 		return 1
 	}
-	return dbstresstool.New(&f, stdout, stderr, os.Exit).Run()
+	t := dbstresstool.New(&f, stdout, stderr, os.Exit)
+	tool.Store(t)
+	code := t.Run()
+	fmt.Fprint(stdout, t.Progress())
+	return code
 }
 
 // refuseUnbuilt tells whether the command line switches on what is not built.
