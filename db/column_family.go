@@ -517,9 +517,6 @@ func (c *ColumnFamilyData) SetOptionsLocked(dbOptions *rocksdb.DBOptions, values
 	if err := CheckBuilt(&full); err != nil {
 		return err
 	}
-	if err := options.ValidateOptions(dbOptions, &full); err != nil {
-		return err
-	}
 	mo.RefreshDerivedOptions(c.ioptions.NumLevels, c.ioptions.CompactionStyle)
 	c.mutable.Store(&mo)
 	return nil

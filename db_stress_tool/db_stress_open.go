@@ -283,10 +283,8 @@ func (s *stressTest) preload() error {
 			p.commit()
 		}
 	}
-	for cf := range s.cfs {
-		if err := s.db.Flush(nil, s.cf(cf)); err != nil {
-			return err
-		}
+	if err := s.db.FlushFamilies(nil, s.handles()); err != nil {
+		return err
 	}
 	s.closeFamilies()
 	if err := s.db.Close(); err != nil {
@@ -309,7 +307,13 @@ func (s *stressTest) reopen(t *threadState) {
 		}
 	}
 	// An error of a job may stand: nothing injects another.
-	if err := s.db.Resume(); err != nil && !s.errorStops(err) {
+	err := s.db.Resume()
+	for tries := 0; rocksdb.CodeOf(err) == rocksdb.CodeBusy && tries < 3000; tries++ {
+		// The database is at it itself.
+		time.Sleep(10 * time.Millisecond)
+		err = s.db.Resume()
+	}
+	if err != nil && !s.errorStops(err) {
 		fatal("Resume before reopening", err)
 	}
 	if t.rand.OneIn(2) {

@@ -334,15 +334,12 @@ func (s *stressTest) testProperties(t *threadState) {
 }
 
 func (s *stressTest) flush(t *threadState, cfs []int) {
-	o := rocksdb.DefaultFlushOptions()
 	if s.flags.AtomicFlush {
-		cfs = make([]int, len(s.cfs))
-		for i := range cfs {
-			cfs[i] = i
-		}
+		s.process("Flush", s.unlessStopped(s.db.FlushFamilies(nil, s.handles())))
+		return
 	}
 	for _, cf := range cfs {
-		s.process("Flush", s.unlessStopped(s.db.Flush(&o, s.cf(cf))))
+		s.process("Flush", s.unlessStopped(s.db.Flush(nil, s.cf(cf))))
 	}
 }
 
@@ -509,9 +506,7 @@ func (s *stressTest) openReadOnly(t *threadState) {
 	if err := s.tool.openAndClose(s); err != nil {
 		return // files go while it opens
 	}
-	for cf := range s.cfs {
-		s.process("Flush read-only-primary", s.unlessStopped(s.db.Flush(nil, s.cf(cf))))
-	}
+	s.process("Flush read-only-primary", s.unlessStopped(s.db.FlushFamilies(nil, s.handles())))
 }
 
 // buildOptionsTable lists the values that SetOptions chooses from.

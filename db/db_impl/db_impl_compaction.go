@@ -72,6 +72,7 @@ func (d *DBImpl) requestCompactionToken(cfd *db.ColumnFamilyData, force bool, lo
 }
 
 func (d *DBImpl) backgroundCallCompaction(p *prepicked, pri rocksdb.Priority) {
+	syncpoint.Process("DBImpl::BGWorkCompaction")
 	syncpoint.Process("DBImpl::BackgroundCallCompaction:0")
 	syncpoint.Process("BackgroundCallCompaction:0")
 	job := d.newJobContext()
@@ -523,7 +524,14 @@ func (d *DBImpl) CompactRange(o *rocksdb.CompactRangeOptions, cf rocksdb.ColumnF
 		}
 	}
 	if flush {
-		if err := d.flushMemTable(cfd, &rocksdb.FlushOptions{Wait: true, AllowWriteStall: o.AllowWriteStall}, rocksdb.FlushReasonManualCompaction); err != nil {
+		fo := &rocksdb.FlushOptions{Wait: true, AllowWriteStall: o.AllowWriteStall}
+		var err error
+		if d.immutable.AtomicFlush {
+			err = d.atomicFlushMemTables(nil, fo, rocksdb.FlushReasonManualCompaction)
+		} else {
+			err = d.flushMemTable(cfd, fo, rocksdb.FlushReasonManualCompaction)
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -780,9 +780,14 @@ func (d *DBImpl) LockWAL() error {
 		return d.readOnlyError()
 	}
 	d.mu.Lock()
-	if d.st.lockWALCount++; d.st.lockWALCount == 1 {
+	if d.st.lockWALCount > 0 {
+		d.st.lockWALCount++
+	} else {
 		w := d.enterUnbatchedLocked()
-		d.st.lockWALToken = d.writeCtl.GetStopToken()
+		// The mutex was released meanwhile: another may have locked.
+		if d.st.lockWALCount++; d.st.lockWALCount == 1 {
+			d.st.lockWALToken = d.writeCtl.GetStopToken()
+		}
 		d.exitUnbatchedLocked(w)
 	}
 	d.mu.Unlock()

@@ -304,7 +304,7 @@ func (s *session) blackbox(p params) error {
 	if err := s.tell(res); err != nil {
 		return err
 	}
-	if res.timedOut || res.code != 0 {
+	if !res.timedOut && res.code != 0 {
 		return &failure{res, "the last verification did not end well", 2}
 	}
 	return nil

@@ -1,5 +1,6 @@
 // Port of tools/db_crashtest.py (gen_cmd_params, gen_cmd). Differs: what
-// db_stress has not built is pinned off, and direct I/O is not mocked.
+// db_stress has not built is pinned off, direct I/O is not mocked, and short
+// tests have few keys.
 
 package main
 
@@ -172,6 +173,13 @@ func (s *session) pin(p params) {
 	}
 }
 
+// A test that takes less than shortTest seconds could not verify more than
+// fewKeys.
+const (
+	shortTest = 1800
+	fewKeys   = 100000
+)
+
 // testParams are the parameters of all runs, draws among them.
 func (s *session) testParams() params {
 	p := make(params)
@@ -205,6 +213,9 @@ func (s *session) testParams() params {
 	}
 	s.pin(p)
 	maps.Copy(p, s.given)
+	if _, asked := s.given["max_key"]; !asked && p.num("duration") < shortTest {
+		p["max_key"] = fewKeys
+	}
 	return p
 }
 
