@@ -189,7 +189,7 @@ type Flags struct {
 	OccValidationPolicy                       uint64  `flag:"occ_validation_policy,1" help:"occ validation policy"`
 	ShareOccLockBuckets                       bool    `flag:"share_occ_lock_buckets,false" help:"share occ lock buckets"`
 	OccLockBucketCount                        uint32  `flag:"occ_lock_bucket_count,500" help:"occ lock bucket count"`
-	UnorderedWrite                            bool    `flag:"unordered_write,false" unbuilt:"false" help:"Options::unordered_write"`
+	UnorderedWrite                            bool    `flag:"unordered_write,false" help:"Options::unordered_write"`
 	BackupOneIn                               int32   `flag:"backup_one_in,0" unbuilt:"0" help:"backup once in that many operations; 0 never"`
 	BackupMaxSize                             uint64  `flag:"backup_max_size,104857600" help:"no backups of databases larger than this"`
 	CheckpointOneIn                           int32   `flag:"checkpoint_one_in,0" unbuilt:"0" help:"checkpoint once in that many operations; 0 never"`

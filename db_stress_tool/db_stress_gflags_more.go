@@ -102,7 +102,7 @@ type flagsMore struct {
 	OpenReadFaultOneIn                          int32   `flag:"open_read_fault_one_in,0" help:"one in that many open read operations fails; 0 for none"`
 	InjectErrorSeverity                         int32   `flag:"inject_error_severity,1" help:"1 retryable errors, 2 errors with data loss"`
 	PrepopulateBlockCache                       int32   `flag:"prepopulate_block_cache,0" help:"BlockBasedTableOptions::prepopulate_block_cache"`
-	TwoWriteQueues                              bool    `flag:"two_write_queues,false" unbuilt:"false" help:"Options::two_write_queues"`
+	TwoWriteQueues                              bool    `flag:"two_write_queues,false" help:"Options::two_write_queues"`
 	UseOnlyTheLastCommitTimeBatchForRecovery    bool    `flag:"use_only_the_last_commit_time_batch_for_recovery,false" help:"use only the last commit time batch for recovery"`
 	WpSnapshotCacheBits                         uint64  `flag:"wp_snapshot_cache_bits,7" help:"wp snapshot cache bits"`
 	WpCommitCacheBits                           uint64  `flag:"wp_commit_cache_bits,23" help:"wp commit cache bits"`
