@@ -316,12 +316,14 @@ func Open(o *rocksdb.DBOptions, dbName string, families []rocksdb.ColumnFamilyDe
 // validateOpen is upstream's ValidateOptionsByTable.
 func validateOpen(o *rocksdb.DBOptions, families []rocksdb.ColumnFamilyDescriptor) error {
 	hasDefault := false
+	for i := range families { // plug-ins that are missing come first
+		if err := options.ValidateOptions(o, &families[i].Options); err != nil {
+			return err
+		}
+	}
 	for i := range families {
 		f := &families[i]
 		if err := db.ValidateOptions(o, &f.Options); err != nil {
-			return err
-		}
-		if err := options.ValidateOptions(o, &f.Options); err != nil {
 			return err
 		}
 		if err := db.CheckBuilt(&f.Options); err != nil {
