@@ -1,0 +1,130 @@
+// No upstream twin: command lines of ldb and sst_dump as people write them, with
+// what they answer.
+
+package tools_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/rocksdb-go/rocksdb"
+)
+
+// commandLine is a line run in a directory; out and err are patterns.
+type commandLine struct {
+	line     string
+	stdin    string
+	code     int
+	out, err string
+}
+
+// runLines runs the lines in turn in the present directory.
+func runLines(t *testing.T, lines []commandLine) {
+	t.Helper()
+	for _, l := range lines {
+		var words []string
+		for i, part := range strings.Split(l.line, `"`) {
+			if i%2 == 1 {
+				words = append(words, part)
+			} else {
+				words = append(words, strings.Fields(part)...)
+			}
+		}
+		var r result
+		if words[0] == "ldb" {
+			r = run(t, l.stdin, words[1:]...)
+		} else {
+			r = sstDump(t, rocksdb.DefaultOptions(), words[1:]...)
+		}
+		if r.code != l.code {
+			t.Errorf("%s: exit code %d\n%.600s%s", l.line, r.code, r.out, r.err)
+		}
+		if !regexp.MustCompile(l.out).MatchString(r.out) {
+			t.Errorf("%s\nprinted  %.900q\nnot      %q", l.line, r.out, l.out)
+		}
+		if l.err != "" && !regexp.MustCompile(l.err).MatchString(r.err) || l.err == "" && l.code == 0 && r.err != "" {
+			t.Errorf("%s\ncomplained %.600q\nnot        %q", l.line, r.err, l.err)
+		}
+	}
+}
+
+func TestRealCommandLines(t *testing.T) {
+	t.Chdir(t.TempDir())
+	runLines(t, []commandLine{
+		{line: "ldb --db=test_db --create_if_missing put a1 b1", out: `^OK\n$`},
+		{line: "ldb --db=test_db get a1", out: `^b1\n$`},
+		{line: "ldb --db=test_db get a2", out: `^Key not found\n$`},
+		{line: "ldb --db=test_db scan --hex", out: `^0x6131 ==> 0x6231\n$`},
+		{line: "ldb --db=test_db put --key_hex 0x6132 b2", out: `^OK\n$`},
+		{line: "ldb --db=test_db get --value_hex a2", out: `^0x6232\n$`},
+		{line: "ldb --db=test_db batchput a3 b3 a4 b4", out: `^OK\n$`},
+		{line: `ldb --db=test_db batchput "multiple words key" "multiple words value"`, out: `^OK\n$`},
+		{line: "ldb --db=test_db --try_load_options get a1", out: `^b1\n$`},
+		{line: "ldb --db=test_db --try_load_options --ignore_unknown_options get a1", out: `^b1\n$`},
+		{line: "ldb --db=test_db scan --from=a3 --max_keys=1", out: `^a3 ==> b3\n$`},
+		{line: "ldb scan --db=test_db/ --try_load_options", out: `^a1 ==> b1\n(?s:.*)multiple words key ==> multiple words value\n$`},
+		{line: "ldb --db=test_db list_column_families", out: `^Column families in test_db: \n\{default\}\n$`},
+		{line: "ldb --db=test_db --column_family=default --hex dump", out: `^0x6131 ==> 0x6231\n(?s:.*)Keys in range: 5\n$`},
+		{line: "ldb --db=test_db --column_family=1 --hex dump", code: 1, err: `^Failed: Non-existing column family 1\n$`},
+		{line: "ldb --db=test_db idump", out: `^'a1' seq:1, type:1 => b1\n(?s:.*)Internal keys in range: 5\n$`},
+		{line: "ldb --db=test_db --try_load_options --ignore_unknown_options idump --count_only", out: `^Internal keys in range: 5\n$`},
+		{line: "ldb --db=test_db compact", out: `^$`},
+		{line: "ldb --db=test_db dump_live_files", out: `^Manifest File\n={30}\ntest_db/MANIFEST-\d{6}\n(?s:.*)SST Files\n(?s:.*)Write Ahead Log Files\n`},
+		{line: "ldb --db=test_db --hex multi_get 0x6131 0x7A", out: `^0x6131 ==> 0x6231\nKey not found: 0x7A\n$`},
+		{line: "ldb --db=test_db put_entity a1 :z1 b1:c1 b2:f1", out: `^OK\n$`},
+		{line: "ldb --db=test_db get_entity a1", out: `^:z1 b1:c1 b2:f1\n$`},
+		{line: "ldb --db=test_db put_entity x4 x5", code: 1, err: `wide column format needs to be <column_name>:<column_value>`},
+		{line: "ldb --db=test_db put_entity 0x7834 0x6234:0x6635 --hex", out: `^OK\n$`},
+		{line: "ldb --db=test_db get_entity 0x7834 --key_hex", out: `^b4:f5\n$`},
+		{line: "ldb --db=test_db get_property rocksdb.aggregated-table-properties", out: `^rocksdb\.aggregated-table-properties\.`},
+		{line: "ldb --db=test_db get_property rocksdb.block-cache-entry-stats", out: `^rocksdb\.block-cache-entry-stats\.`},
+		{line: "ldb file_checksum_dump --hex --db=test_db", out: `Print SST file checksum information finished \n$`},
+		{line: "ldb --db=test_db list_live_files_metadata --sort_by_filename", out: `^Live SST and Blob Files:\n(?s:.*)\.sst : level \d, column family 'default'\n`},
+		{line: "ldb list_live_files_metadata --db=test_db --try_load_options=false", out: `^===== Column Family: default =====\nLive SST Files:\n`},
+		{line: "ldb --db=test_db manifest_dump", out: `^-+ Column family "default"  \(ID 0\) -+\n`},
+		{line: "ldb --db=test_db --hex manifest_dump --verbose", out: `^Processing Manifest file test_db/MANIFEST-\d{6}\n`},
+		{line: "ldb --db=test_db update_manifest --update_temperatures", out: `^$`, err: `^Manifest updates successful\n$`},
+		{line: "ldb --db=test_db --hex manifest_dump --sst_file_number=7", code: 1, err: `^Invalid command-line option sst_file_number\n$`},
+		{line: "ldb backup --fs_uri=zenfs://dev:nvme2n1 --backup_fs_uri=posix:// --backup_dir=backup --db=test_db", code: 1, err: `^Failed: `},
+	})
+	sst, err := filepath.Glob("test_db/*.sst")
+	if err != nil || len(sst) == 0 {
+		t.Fatal(sst, err)
+	}
+	table := sst[0]
+	manifest, _ := filepath.Glob("test_db/MANIFEST-*")
+	const head = `^options\.env is 0x[0-9a-f]+\n(Process |from )?(?s:.*)`
+	runLines(t, []commandLine{
+		{line: "ldb dump --path=" + table + " --from=a1 --to=a3", out: `'a1'(?s:.*)'a2'`},
+		{line: "ldb manifest_dump --path=" + manifest[0] + " --verbose", out: `^Processing Manifest file ` + manifest[0] + `\n`},
+		{line: "ldb manifest_dump --hex --verbose --json --path=" + manifest[0], out: `\{"EditNumber": \d+`},
+		{line: "sst_dump --show_properties --file=" + table, out: head + `Table Properties:\n-+\n`},
+		{line: "sst_dump --command=scan --file=" + table + " --read_num=1 --output_hex", out: head + `'6131' seq:\d+, type:1 => 6231\n$`},
+		{line: "sst_dump --file=" + table + " --command=scan --output_hex", out: head + `'6134' seq:\d+, type:1 => 6234\n`},
+		{line: "sst_dump --command=raw --show_properties --file=" + table, out: head + `raw dump written to file test_db/\d+_dump\.txt\n$`},
+		{line: "sst_dump --file=" + table + "  --command=raw --show_sequence_number_type", out: head + `raw dump written to file`},
+		{line: "sst_dump --command=recompress --compression_types=kLZ4Compression " + table, out: head + `Compression: kLZ4Compression +Block Size: 16384  Threads: 1\nCx level: 32767 Cx size: `},
+		{line: "sst_dump --command=recompress --compression_parallel_threads=2 --block_size=16384 --compression_types=kLZ4Compression --verify_compression=1 " + table,
+			out: head + `Compression: kLZ4Compression +Block Size: 16384  Threads: 2\n`},
+		{line: "sst_dump --command=verify --file=" + table, out: head + `The file is ok\n$`},
+	})
+	runLines(t, []commandLine{
+		{line: "ldb --db=test_db_new load --hex --compression_type=bzip2 --block_size=65536 --create_if_missing --disable_wal",
+			stdin: "0x6131 ==> 0x6231\n0x6132 ==> 0x6232\nKeys in range: 2\n", out: `^$`},
+		{line: "ldb --db=test_db_new scan", out: `^a1 ==> b1\na2 ==> b2\n$`},
+		{line: "ldb --db=logged --create_if_missing put foo bar", out: `^OK\n$`},
+	})
+	logs, _ := filepath.Glob("logged/*.log")
+	if len(logs) > 0 {
+		if info, err := os.Stat(logs[0]); err == nil && info.Size() > 0 {
+			runLines(t, []commandLine{
+				{line: "ldb --walfile=" + logs[0] + " dump_wal  --print_value", out: `^1,1,\d+,0,PUT\(0\) : 0x666F6F : 0x626172 \n`},
+				{line: "ldb --walfile=" + logs[0] + " dump_wal  --db=logged --print_value", out: `PUT\(0\) : 0x666F6F : 0x626172 \n$`},
+				{line: "ldb dump_wal --walfile=" + logs[0] + " --print_value --header", out: `^Sequence,Count,ByteSize,Physical Offset,Key\(s\) : value \n`},
+			})
+		}
+	}
+}
