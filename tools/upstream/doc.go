@@ -12,3 +12,5 @@
 //
 // The work is done by package internal/xref; start reading there.
 package main
+
+//go:generate go run . status --update
