@@ -180,3 +180,72 @@ func TestExternalSSTFileTest_IngestFilesIntoMultipleColumnFamilies_CommitFail(t 
 func TestExternalSSTFileTest_IngestFilesIntoMultipleColumnFamilies_PartialManifestWriteFail(t *testing.T) {
 	failBetween(t, "VersionSet::ProcessManifestWrites:BeforeWriteLastVersionEdit:", true)
 }
+
+// noLinkFS refuses to link.
+type noLinkFS struct{ rocksdb.FileSystemWrapper }
+
+func (noLinkFS) LinkFile(string, string, *rocksdb.IOOptions) error { return rocksdb.NotSupported() }
+
+func TestExternSSTFileLinkFailFallbackTest_LinkFailFallBackExternalSst(t *testing.T) {
+	for i := range 8 {
+		fail, fallBack, move := i&1 != 0, i&2 != 0, i&4 != 0
+		t.Run(fmt.Sprintf("fail_link=%t,fall_back=%t,move=%t", fail, fallBack, move), func(t *testing.T) {
+			x := newExtTest(t)
+			o := x.currentOptions()
+			o.DisableAutoCompactions = true
+			if fail {
+				o = x.onFS(o, noLinkFS{rocksdb.FileSystemWrapper{FileSystem: x.fault}})
+			}
+			x.destroyAndReopen(o)
+			path, info := x.writeInfo(o, "file1.sst", puts(0, 10000, "_value"))
+			copied := false
+			syncpoint.SetCallBack("ExternalSstFileIngestionJob::Prepare:CopyFile", func(any) { copied = true })
+			syncpoint.EnableProcessing()
+			err := x.db.IngestExternalFile([]string{path}, ingestOptions(func(o *rocksdb.IngestExternalFileOptions) {
+				o.MoveFiles, o.LinkFiles, o.FailedMoveFallBackToCopy = move, !move, fallBack
+			}))
+			syncpoint.Reset()
+			var written, moved uint64
+			for _, s := range x.cf(0).Impl().CFD().InternalStats().TESTGetCompactionStats() {
+				written += s.BytesWritten
+				moved += s.BytesMoved
+			}
+			var wantWritten, wantMoved uint64
+			switch {
+			case !fail:
+				x.must(err)
+				wantMoved = info.FileSize
+				x.wantFile(path, !move)
+			case fallBack:
+				x.must(err)
+				wantWritten = info.FileSize
+			default:
+				x.wantCode(err, rocksdb.CodeNotSupported)
+			}
+			if written != wantWritten || moved != wantMoved || copied != (wantWritten != 0) {
+				t.Fatalf("%d written, %d moved, copied %t of %d", written, moved, copied, info.FileSize)
+			}
+		})
+	}
+}
+
+func TestExternalSSTFileTest_PurgeObsoleteFilesBug(t *testing.T) {
+	x := newExtTest(t)
+	o := x.currentOptions()
+	path := x.write(o, "file1.sst", puts(0, 500, "_val"))
+	o.DeleteObsoleteFilesPeriodMicros, o.DisableAutoCompactions = 0, true
+	x.destroyAndReopen(o)
+	syncpoint.SetCallBack("ExternalSstFileIngestionJob::Prepare:FileAdded", func(any) {
+		for _, v := range []string{"bbb", "xxx"} {
+			x.mustPut(0, "aaa", v)
+			x.flush(0)
+		}
+		x.must(x.db.CompactRange(nil, nil, nil))
+	})
+	syncpoint.EnableProcessing()
+	x.must(x.addFile([]string{path}, false, false))
+	syncpoint.Reset()
+	for i := range 500 {
+		x.wantGet(0, key(i), key(i)+"_val")
+	}
+}
