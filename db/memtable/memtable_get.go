@@ -324,6 +324,7 @@ func (s *LookupState) setUnpinnedValue(value []byte) {
 	s.Value, s.Pinned = s.buf, false
 }
 
+// saveValue is upstream's ReadOnlyMemTable::HandleTypeValue.
 func (s *LookupState) saveValue(value []byte) bool {
 	s.final = true
 	switch {
@@ -368,6 +369,7 @@ func (s *LookupState) fullMerge(base merge.BaseValueKind, value []byte) error {
 
 var errNoMergeOperator = rocksdb.InvalidArgument("merge_operator is not properly initialized.")
 
+// saveDeletion is upstream's ReadOnlyMemTable::HandleTypeDeletion.
 func (s *LookupState) saveDeletion() bool {
 	s.final = true
 	switch {
@@ -381,6 +383,7 @@ func (s *LookupState) saveDeletion() bool {
 	return false
 }
 
+// saveMerge is upstream's ReadOnlyMemTable::HandleTypeMerge.
 func (s *LookupState) saveMerge(operand []byte) bool {
 	op := s.mem.opts.MergeOperator
 	if op == nil {

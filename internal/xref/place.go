@@ -331,6 +331,9 @@ func (r *Ref) constructor(p *Placement, w *wanted) bool {
 	if ds := c.pick(all, 2, GoFunc, GoMethod); len(ds) > 0 {
 		return p.take(ds, "constructor")
 	}
+	if ds := r.Go.says[w.sym.Name]; len(ds) > 0 {
+		return p.take(ds, "named in its comment")
+	}
 	return p.take(types, "constructor: the type's zero value or literal")
 }
 

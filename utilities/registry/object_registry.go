@@ -182,6 +182,7 @@ func Default() *Registry {
 func NewInstance() *Registry { return New(Default()) }
 
 // New makes an empty registry that falls back on parent, which may be nil.
+// Upstream: ObjectRegistry::ObjectRegistry.
 func New(parent *Registry) *Registry {
 	r := &Registry{parent: parent}
 	r.mu.managed = map[string]func() any{}
