@@ -8,8 +8,8 @@ import (
 	"fmt"
 
 	"github.com/rocksdb-go/rocksdb/db/dbformat"
-	"github.com/rocksdb-go/rocksdb/file"
 	"github.com/rocksdb-go/rocksdb/db/writebatch"
+	"github.com/rocksdb-go/rocksdb/file"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
 	"github.com/rocksdb-go/rocksdb/table"
 	"github.com/rocksdb-go/rocksdb/table/uniqueid"
