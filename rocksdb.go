@@ -246,7 +246,12 @@ func (x *DB) MultiGetCF(ro *ReadOptions, cfs []*ColumnFamily, keys [][]byte, val
 }
 
 // GetSnapshot takes a snapshot to read at (ReadOptions.Snapshot).
-func (x *DB) GetSnapshot() Snapshot { return x.impl.GetSnapshot() }
+func (x *DB) GetSnapshot() Snapshot {
+	if s := x.impl.GetSnapshot(); s != nil {
+		return s
+	}
+	return nil // inplace_update_support
+}
 
 // ReleaseSnapshot gives a snapshot back.
 func (x *DB) ReleaseSnapshot(s Snapshot) error { return x.impl.ReleaseSnapshot(s) }

@@ -270,8 +270,6 @@ func notBuiltYet(o *rocksdb.ColumnFamilyOptions) error {
 	switch {
 	case o.EnableBlobFiles:
 		return rocksdb.NotSupported("enable_blob_files: writing blob files is not built yet")
-	case o.InplaceUpdateSupport:
-		return rocksdb.NotSupported("inplace_update_support is not built yet")
 	case o.ExperimentalMempurgeThreshold > 0:
 		return rocksdb.NotSupported("experimental_mempurge_threshold is not built yet")
 	case o.PreserveInternalTimeSeconds > 0 || o.PrecludeLastLevelDataSeconds > 0:

@@ -12,12 +12,17 @@ import (
 	"github.com/rocksdb-go/rocksdb/db/seqnotime"
 	"github.com/rocksdb-go/rocksdb/db/writebatch"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
+	"github.com/rocksdb-go/rocksdb/monitoring"
 )
 
 // MemTableInserter puts a batch's entries into the memtables of their families.
 // It is a writebatch.Handler and may be reused by Reset. It is used by one
 // goroutine; several may insert side by side with Concurrent set.
 type MemTableInserter struct {
+	// ReadValue (optional) reads a value, nil when there is none, for
+	// inplace_callback to change it; the result may be written to.
+	ReadValue func(cfd *ColumnFamilyData, key []byte, seq rocksdb.SequenceNumber) ([]byte, error)
+
 	writebatch.HandlerBase
 
 	Families             *ColumnFamilySet
@@ -111,13 +116,53 @@ func (m *MemTableInserter) add(id uint32, t dbformat.ValueType, key, value []byt
 	if m.Concurrent {
 		post = m.postInfoOf(mem)
 	}
-	if err := mem.Add(m.Sequence, t, key, value, m.Concurrent, post, nil); err != nil {
+	if m.cfd.ioptions.InplaceUpdateSupport {
+		err = m.update(mem, t, key, value)
+	} else {
+		err = mem.Add(m.Sequence, t, key, value, m.Concurrent, post, nil)
+	}
+	if err != nil {
 		return err
 	}
 	m.HasValidWrites = true
 	m.Sequence++
 	m.checkMemtableFull(mem)
 	return nil
+}
+
+// update is add with inplace_update_support: only values and entities are
+// written over older ones.
+func (m *MemTableInserter) update(mem *memtable.MemTable, t dbformat.ValueType, key, value []byte) error {
+	callback := m.cfd.ioptions.InplaceCallback
+	switch {
+	case t != dbformat.TypeValue && t != dbformat.TypeWideColumnEntity && t != dbformat.TypeBlobIndex && t != dbformat.TypeValuePreferredSeqno:
+		return mem.Add(m.Sequence, t, key, value, false, nil, nil)
+	case callback == nil || t != dbformat.TypeValue:
+		return mem.Update(m.Sequence, t, key, value)
+	}
+	if err := mem.UpdateCallback(m.Sequence, key, value); !rocksdb.IsNotFound(err) {
+		return err
+	}
+	// The value to change is further down, if anywhere. In recovery that is not
+	// asked.
+	var old []byte
+	if m.ReadValue != nil && m.RecoveringLogNumber == 0 {
+		var err error
+		if old, err = m.ReadValue(m.cfd, key, m.Sequence); err != nil {
+			return err
+		}
+	}
+	status, n, merged := callback(old, value)
+	switch {
+	case status == rocksdb.UpdatedInplace && (n < 0 || n > len(old)):
+		return rocksdb.InvalidArgumentf("inplace_callback gave %d bytes for a value of %d", n, len(old))
+	case status == rocksdb.UpdatedInplace:
+		merged = old[:n]
+	case status != rocksdb.UpdatedNewValue:
+		return nil
+	}
+	monitoring.RecordTick(m.cfd.ioptions.Statistics, rocksdb.NumberKeysWritten, 1)
+	return mem.Add(m.Sequence, dbformat.TypeValue, key, merged, false, nil, nil)
 }
 
 func (m *MemTableInserter) checkMemtableFull(mem *memtable.MemTable) {

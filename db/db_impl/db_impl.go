@@ -86,17 +86,20 @@ type DBImpl struct {
 	nonmemWriteThread *writethread.WriteThread
 	nonmemTmpBatch    mergedBatch // of its leader
 	pending           pendingMemtableWrites
-	writeCtl          *writethread.WriteController
-	flushScheduler    db.FamilyScheduler
-	trimScheduler     db.FamilyScheduler
-	inserter          db.MemTableInserter
-	insertError       error // of the last group's inserts
-	tmpBatch          mergedBatch
-	lastGroupSize     uint64      // bytes
-	currentLog        *wal.Writer // the last of walMu.logs
-	logEmpty          bool        // nothing was written to the newest log
-	walIOOptions      rocksdb.IOOptions
-	stall             wbmStall
+	// inplaceUpdates is set once a family has inplace_update_support: there are
+	// no snapshots then.
+	inplaceUpdates atomic.Bool
+	writeCtl       *writethread.WriteController
+	flushScheduler db.FamilyScheduler
+	trimScheduler  db.FamilyScheduler
+	inserter       db.MemTableInserter
+	insertError    error // of the last group's inserts
+	tmpBatch       mergedBatch
+	lastGroupSize  uint64      // bytes
+	currentLog     *wal.Writer // the last of walMu.logs
+	logEmpty       bool        // nothing was written to the newest log
+	walIOOptions   rocksdb.IOOptions
+	stall          wbmStall
 
 	currentLogSize        atomic.Uint64 // bytes written to the newest log
 	minLogNumberToRecycle uint64        // logs before were not made by this opening
@@ -262,7 +265,28 @@ func (d *DBImpl) cfd(cf rocksdb.ColumnFamilyHandle) *db.ColumnFamilyData {
 // GetLatestSequenceNumber gives the newest sequence number.
 func (d *DBImpl) GetLatestSequenceNumber() rocksdb.SequenceNumber { return d.versions.LastSequence() }
 
-// GetSnapshot takes a snapshot; ReleaseSnapshot gives it back.
+// readValueToUpdate is MemTableInserter.ReadValue.
+func (d *DBImpl) readValueToUpdate(cfd *db.ColumnFamilyData, key []byte, seq rocksdb.SequenceNumber) ([]byte, error) {
+	ro := rocksdb.DefaultReadOptions()
+	ro.FillCache = false // the old version will not be read again
+	ro.Snapshot = &snapshot.Impl{Number: seq}
+	d.mu.Lock()
+	h := db.NewColumnFamilyHandle(cfd, d)
+	d.mu.Unlock()
+	defer h.Close()
+	var v rocksdb.PinnableSlice
+	if err := d.Get(&ro, h, key, &v); err != nil {
+		if rocksdb.IsNotFound(err) {
+			err = nil
+		}
+		return nil, err
+	}
+	defer v.Release()
+	return append([]byte{}, v.Data()...), nil
+}
+
+// GetSnapshot takes a snapshot; ReleaseSnapshot gives it back. It is nil when a
+// family has inplace_update_support.
 func (d *DBImpl) GetSnapshot() *snapshot.Impl {
 	now, err := d.clock.GetCurrentTime()
 	if err != nil {
@@ -271,11 +295,17 @@ func (d *DBImpl) GetSnapshot() *snapshot.Impl {
 	s := &snapshot.Impl{}
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if d.inplaceUpdates.Load() {
+		return nil
+	}
 	return d.st.snapshots.New(s, d.versions.LastSequence(), now, false, 0)
 }
 
 // ReleaseSnapshot gives a snapshot back.
 func (d *DBImpl) ReleaseSnapshot(s rocksdb.Snapshot) error {
+	if s == nil {
+		return nil // of a database without snapshots
+	}
 	impl, ok := s.(*snapshot.Impl)
 	if !ok || impl == nil {
 		return rocksdb.InvalidArgument("not a snapshot of this database")

@@ -97,6 +97,9 @@ func (d *DBImpl) addColumnFamily(o *rocksdb.ColumnFamilyOptions, name string, ct
 	if err != nil {
 		return nil, err
 	}
+	if o.InplaceUpdateSupport {
+		d.inplaceUpdates.Store(true)
+	}
 	cfd := d.families.GetColumnFamilyByName(name)
 	if err := d.dirs.AddFamily(d.fs, cfd); err != nil {
 		return nil, err

@@ -416,6 +416,9 @@ func (d *DBImpl) openLocked(o *rocksdb.DBOptions, families []rocksdb.ColumnFamil
 			handles = append(handles, h)
 			continue
 		}
+		if f.Options.InplaceUpdateSupport {
+			d.inplaceUpdates.Store(true)
+		}
 		h := db.NewColumnFamilyHandle(cfd, d)
 		d.st.heldHandles[h] = true
 		handles = append(handles, h)

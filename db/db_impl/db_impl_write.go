@@ -268,6 +268,9 @@ func (d *DBImpl) setUpInserter(in *db.MemTableInserter, seq rocksdb.SequenceNumb
 	in.Sequence = seq
 	in.Concurrent = concurrent
 	in.RecoveringLogNumber = 0
+	if d.inplaceUpdates.Load() {
+		in.ReadValue = d.readValueToUpdate
+	}
 }
 
 func (d *DBImpl) ignoreMissing(w *writethread.Writer) bool { return w.IgnoreMissingColumnFamilies }
