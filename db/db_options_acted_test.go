@@ -7,7 +7,10 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -175,4 +178,102 @@ func TestDBOptions_StatsPeriods(t *testing.T) {
 	})
 	x.must(x.db.SetDBOptions(map[string]string{"stats_history_buffer_size": "0"}))
 	eventually(t, "history beyond its limit", func() bool { return !x.full().GetStatsHistory(0, math.MaxUint64).Valid() })
+}
+
+// SetOptions by many at once: one OPTIONS file after the other is written and
+// verified, though the filter policy is changed in place.
+func TestDBOptions_SetOptionsByMany(t *testing.T) {
+	x := newDBTest(t)
+	o := x.currentOptions()
+	b := rocksdb.DefaultBlockBasedTableOptions()
+	b.FilterPolicy = rocksdb.NewRibbonFilterPolicy(8, 0)
+	o.TableFactory = rocksdb.NewBlockBasedTableFactory(b)
+	x.destroyAndReopen(o)
+	var wg sync.WaitGroup
+	for i := range 8 {
+		wg.Go(func() {
+			for j := range 10 {
+				if err := x.db.SetOptions(map[string]string{"table_factory.filter_policy.bloom_before_level": strconv.Itoa((i + j) % 5)}); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// What a table factory would refuse of the options at Open, SetOptions takes.
+func TestDBOptions_SetOptionsAsksNoTableFactory(t *testing.T) {
+	x := newDBTest(t)
+	o := x.currentOptions()
+	o.Compression = rocksdb.NoCompression
+	b := rocksdb.DefaultBlockBasedTableOptions()
+	b.BlockAlign = true
+	o.TableFactory = rocksdb.NewBlockBasedTableFactory(b)
+	x.destroyAndReopen(o)
+	x.must(x.db.SetOptions(map[string]string{"block_based_table_factory": "{block_size=18802}"}))
+	for i := range 100 {
+		x.mustPut(0, fmt.Sprint(i), dummyString(1000, 'v'))
+	}
+	x.flush(0)
+	x.must(x.db.VerifyChecksum(nil))
+}
+
+// Who locks the WAL while another one is at it waits for the writes under way
+// as well.
+func TestDBWAL_LockWALByTwo(t *testing.T) {
+	x := newDBTest(t)
+	var wg sync.WaitGroup
+	stop := make(chan struct{})
+	for i := range 4 {
+		wg.Go(func() {
+			for j := 0; ; j++ {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				if err := x.db.Put(nil, []byte(fmt.Sprint(i, j%100)), []byte("v")); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	var lockers sync.WaitGroup
+	for range 4 {
+		lockers.Go(func() {
+			for range 300 {
+				if err := x.full().LockWAL(); err != nil {
+					t.Error(err)
+					return
+				}
+				before := x.db.GetLatestSequenceNumber()
+				runtime.Gosched()
+				if after := x.db.GetLatestSequenceNumber(); after != before {
+					t.Errorf("sequence number went from %d to %d", before, after)
+				}
+				if err := x.full().UnlockWAL(); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	lockers.Wait()
+	close(stop)
+	wg.Wait()
+}
+
+// CompactRange with atomic flush flushes all families.
+func TestDBAtomicFlush_CompactRange(t *testing.T) {
+	x := newDBTest(t)
+	o := x.currentOptions()
+	o.AtomicFlush = true
+	x.createAndReopenWithCF([]string{"pikachu"}, o)
+	for cf := range 2 {
+		x.must(x.cfs[cf].Put(&rocksdb.WriteOptions{DisableWAL: true}, []byte("k"), []byte("v")))
+	}
+	x.compact(1, "", "")
+	if n := x.numTableFilesAtLevel(0, 0); n != 1 {
+		t.Errorf("%d tables of the other family", n)
+	}
 }

@@ -1,4 +1,5 @@
-// Port of db/listener_test.cc (the order of a compaction's events).
+// Port of db/listener_test.cc (the order of a compaction's events, and the
+// shutdown's).
 
 package db_test
 
@@ -99,5 +100,36 @@ func TestEventListenerTest_OnCompactionPreCommitOrdering(t *testing.T) {
 				t.Errorf("%d begun, %d committed, %d completed", l.begun, l.committed, l.completed)
 			}
 		})
+	}
+}
+
+type shutdownListener struct {
+	rocksdb.EventListenerBase
+	mu    sync.Mutex
+	count int
+	db    rocksdb.DBRef
+}
+
+func (l *shutdownListener) OnDBShutdownBegin(db rocksdb.DBRef) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.count++
+	l.db = db
+}
+
+func TestEventListenerTest_OnDBShutdownBeginOnceForCancelAndClose(t *testing.T) {
+	x := newDBTest(t)
+	l := &shutdownListener{}
+	o := x.currentOptions()
+	o.Listeners = []rocksdb.EventListener{l}
+	x.destroyAndReopen(o)
+	impl := x.full()
+	impl.CancelAllBackgroundWork(false)
+	if l.count != 1 || l.db != rocksdb.DBRef(impl) {
+		t.Errorf("%d calls, of %v", l.count, l.db)
+	}
+	x.close()
+	if l.count != 1 {
+		t.Errorf("%d calls after Close", l.count)
 	}
 }

@@ -180,6 +180,7 @@ type stateLocked struct {
 	heldHandles         map[*db.ColumnFamilyHandleImpl]bool
 	walBeingFlushed     uint64 // the oldest log, whose families are being flushed
 	lockWALCount        int
+	shutdownNotified    bool // OnDBShutdownBegin was called
 	lockWALToken        *writethread.Token
 }
 
@@ -387,6 +388,9 @@ func (d *DBImpl) SetOptions(cf rocksdb.ColumnFamilyHandle, values map[string]str
 	}
 	dbo := d.GetDBOptions()
 	ctx := &db.SuperVersionContext{}
+	// Until the file is written and verified: plug-ins may be changed in place.
+	d.optionsMu.Lock()
+	defer d.optionsMu.Unlock()
 	d.mu.Lock()
 	err := cfd.SetOptionsLocked(&dbo, values)
 	if err == nil {
@@ -405,7 +409,7 @@ func (d *DBImpl) SetOptions(cf rocksdb.ColumnFamilyHandle, values map[string]str
 		return err
 	}
 	logging.Info(d.infoLog, "[%s] SetOptions() succeeded", cfd.GetName())
-	return d.writeOptionsFile()
+	return d.persistOptions()
 }
 
 // SetDBOptions changes mutable options of the database.
@@ -416,6 +420,8 @@ func (d *DBImpl) SetDBOptions(values map[string]string) error {
 	if len(values) == 0 {
 		return rocksdb.InvalidArgument("empty input")
 	}
+	d.optionsMu.Lock()
+	defer d.optionsMu.Unlock()
 	d.mu.Lock()
 	old := d.mutableDBOptions.Load()
 	next, err := options.GetMutableDBOptionsFromStrings(*old, values)
@@ -443,7 +449,7 @@ func (d *DBImpl) SetDBOptions(values map[string]string) error {
 		return err
 	}
 	d.schedulePeriodicTasks()
-	return d.writeOptionsFile()
+	return d.persistOptions()
 }
 
 // raiseBackgroundThreads gives the pools as many goroutines as jobs may ever
@@ -493,12 +499,27 @@ func (d *DBImpl) CancelAllBackgroundWork(wait bool) {
 		}
 		d.mu.Lock()
 	}
+	d.notifyOnDBShutdownBegin()
 	d.shuttingDown.Store(true)
 	d.atomicFlushInstallCond.Broadcast()
 	d.bgCond.Broadcast()
 	if wait {
 		d.waitForBackgroundWorkLocked()
 	}
+}
+
+// notifyOnDBShutdownBegin tells listeners, once, that the database begins to
+// shut down. The mutex is released meanwhile.
+func (d *DBImpl) notifyOnDBShutdownBegin() {
+	if d.st.shutdownNotified || len(d.immutable.Listeners) == 0 {
+		return
+	}
+	d.st.shutdownNotified = true
+	d.mu.Unlock()
+	for _, l := range d.immutable.Listeners {
+		l.OnDBShutdownBegin(d)
+	}
+	d.mu.Lock()
 }
 
 func (d *DBImpl) waitForBackgroundWorkLocked() {
