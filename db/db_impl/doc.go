@@ -6,6 +6,9 @@
 //	db_impl.go                   state, column families, snapshots, options, close
 //	db_impl_open.go              Open: locks, MANIFEST and WAL recovery
 //	db_impl_write.go             the write path: groups, WAL, memtables, stalls
+//	db_impl_write_unordered.go   two write queues, unordered writes, what waits for them
+//	db_impl_atomic_flush.go      flushes of several families as one
+//	db_impl_resume.go            going on after a background error
 //	db_impl_read.go              Get, MultiGet, iterators
 //	db_impl_compaction_flush.go  background jobs, manual flush and compaction
 //	db_impl_files.go             what may be deleted, and deleting it
@@ -14,7 +17,8 @@
 //
 // Locks, in order: mutex (all state in the group mu), walMu (the list of open
 // logs). The leader of the write thread owns the active memtables and the last
-// log; so SwitchMemtable runs as leader with mutex held. Nothing slow is done
+// log (with two write queues, or unordered writes, the log is walMu's, and so is
+// the giving out of sequence numbers); so SwitchMemtable runs as leader with mutex held. Nothing slow is done
 // under mutex: files are written, synced and deleted with it released.
 //
 // Readers take neither: see db.ColumnFamilyData.GetReferencedSuperVersion.
