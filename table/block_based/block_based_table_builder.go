@@ -419,7 +419,7 @@ func (b *BlockBasedTableBuilder) flush(nextKey []byte) {
 	raw := b.dataBlock.Finish()
 	b.sampleCompression(raw)
 	if b.state == stateBuffered {
-		kept := b.dataBlock.SwapAndReset(make([]byte, 0, b.opts.BlockSize+b.opts.BlockSize/4))
+		kept := b.dataBlock.SwapAndReset(nil)
 		b.buffered.blocks = append(b.buffered.blocks, kept)
 		b.buffered.bytes += uint64(len(kept))
 		b.maybeEnterUnbuffered(nextKey)

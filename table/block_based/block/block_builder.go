@@ -9,6 +9,7 @@ import (
 
 	"github.com/rocksdb-go/rocksdb/db/dbformat"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
+	"github.com/rocksdb-go/rocksdb/internal/invariants"
 	"github.com/rocksdb-go/rocksdb/monitoring"
 	"github.com/rocksdb-go/rocksdb/util"
 )
@@ -81,7 +82,18 @@ type BlockBuilder struct {
 	strippedLast  []byte
 	hashIndex     DataBlockHashIndexBuilder
 	initialSizeOf int
+	maxReserve    int      // of a buffer whose predecessor was unusually large
+	form          addition // checked where invariants are on
 }
+
+// addition is the way entries come in between two Resets.
+type addition uint8
+
+const (
+	noAddition addition = iota
+	withoutLastKey
+	withLastKey
+)
 
 // NewBlockBuilder makes a builder with an empty block.
 func NewBlockBuilder(o *BlockBuilderOptions) *BlockBuilder {
@@ -96,6 +108,7 @@ func NewBlockBuilder(o *BlockBuilderOptions) *BlockBuilder {
 	if o.IndexType == rocksdb.DataBlockBinaryAndHash {
 		b.hashIndex.Initialize(o.DataBlockHashTableUtilRatio)
 	}
+	b.maxReserve = 2 * o.ReserveSize
 	b.initialSizeOf = 8
 	if b.separated {
 		b.initialSizeOf += 4
@@ -113,17 +126,29 @@ func (b *BlockBuilder) Reset() {
 	b.buffer, b.values = b.buffer[:0], b.values[:0]
 	b.restarts = b.restarts[:1]
 	b.estimate = b.initialSizeOf
-	b.counter, b.finished, b.isUniform = 0, false, false
+	b.counter, b.finished, b.isUniform, b.form = 0, false, false, noAddition
 	b.lastKey = b.lastKey[:0]
-	if b.hashIndex.bucketPerKey > 0 {
+	// An index that a block of too many restart points has turned off stays
+	// off, as upstream's: the same keys give the same bytes.
+	if b.hashIndex.Valid() {
 		b.hashIndex.Reset()
 	}
 }
 
 // SwapAndReset exchanges the block's bytes for buffer, which the builder then
-// owns, and begins a new block.
+// owns, and begins a new block. Where buffer, which may be nil, has less room
+// than the block took, the next one is expected to be about as large and gets
+// a buffer of that size, so that it does not grow by doubling.
 func (b *BlockBuilder) SwapAndReset(buffer []byte) []byte {
 	out := b.buffer
+	if want := len(out) + len(out)/8; cap(buffer) < len(out) {
+		if b.maxReserve > 0 {
+			want = min(want, b.maxReserve)
+		}
+		if cap(buffer) < want {
+			buffer = make([]byte, 0, want)
+		}
+	}
 	b.buffer = buffer
 	b.Reset()
 	return out
@@ -166,6 +191,9 @@ func (b *BlockBuilder) IsUniform() bool { return b.isUniform }
 // value's form after a key with shared bytes. Not to be mixed with
 // AddWithLastKey between Resets.
 func (b *BlockBuilder) Add(key, value, deltaValue []byte, skipDeltaEncoding bool) {
+	if invariants.Enabled {
+		b.addedBy(withoutLastKey)
+	}
 	b.add(key, value, b.lastKey, deltaValue, skipDeltaEncoding)
 	if b.delta {
 		b.lastKey = append(b.lastKey[:0], key...)
@@ -175,10 +203,20 @@ func (b *BlockBuilder) Add(key, value, deltaValue []byte, skipDeltaEncoding bool
 // AddWithLastKey is Add for callers that know the key before; lastKey is
 // ignored for a block's first entry.
 func (b *BlockBuilder) AddWithLastKey(key, value, lastKey, deltaValue []byte, skipDeltaEncoding bool) {
+	if invariants.Enabled {
+		b.addedBy(withLastKey)
+	}
 	if len(b.buffer) == 0 {
 		lastKey = nil
 	}
 	b.add(key, value, lastKey, deltaValue, skipDeltaEncoding)
+}
+
+func (b *BlockBuilder) addedBy(a addition) {
+	if b.finished || b.form != noAddition && b.form != a {
+		panic("block: Add and AddWithLastKey are mixed, or an entry is added to a finished block")
+	}
+	b.form = a
 }
 
 func (b *BlockBuilder) add(key, value, lastKey, deltaValue []byte, skipDelta bool) {
