@@ -1,9 +1,10 @@
-// Port of db/builder.{h,cc}. Differs: one struct of arguments; values are not
-// moved to blob files, and no blob garbage is counted, yet.
+// Port of db/builder.{h,cc}. Differs: one struct of arguments; no blob garbage is
+// counted, since memtables hold no blob indexes (enable_blob_direct_write).
 
 package db
 
 import (
+	"github.com/rocksdb-go/rocksdb/db/blob"
 	"github.com/rocksdb-go/rocksdb/db/blob/blobformat"
 	"github.com/rocksdb-go/rocksdb/db/compaction"
 	"github.com/rocksdb-go/rocksdb/db/dbformat"
@@ -75,7 +76,20 @@ type BuildTableArgs struct {
 	// the entries were and how much of it was not written.
 	MemtablePayloadBytes, MemtableGarbageBytes *uint64
 	IOStats                                    *rocksdb.IOStatsContext // optional, counts what is written
-	ReadOptions                                *rocksdb.ReadOptions
+
+	// BlobFiles (optional) has large values moved to blob files, where the
+	// family's options say so.
+	BlobFiles   *BlobFileArgs
+	ReadOptions *rocksdb.ReadOptions
+}
+
+// BlobFileArgs are BuildTable's arguments for blob files.
+type BlobFileArgs struct {
+	NewFileNumber func() uint64
+	Reason        rocksdb.BlobFileCreationReason
+	Callback      blob.BlobFileCompletionCallback // may be nil
+	// Additions is set to the files made. After an error they are deleted.
+	Additions []blobformat.BlobFileAddition
 }
 
 // tableBuild is one BuildTable at work.
@@ -88,6 +102,7 @@ type tableBuild struct {
 	writer    *file.WritableFileWriter
 	builder   table.TableBuilder
 	validator *OutputValidator
+	blobs     *blob.BlobFileBuilder // nil: values stay in the table
 	wo        rocksdb.WriteOptions
 	props     rocksdb.TableProperties
 	path      string
@@ -135,6 +150,9 @@ func BuildTable(args *BuildTableArgs) error {
 	}
 	if err != nil || b.Meta.FD.FileSize == 0 {
 		b.removeFile()
+		b.removeBlobFiles()
+	} else if b.blobs != nil {
+		b.BlobFiles.Additions = b.blobs.Additions()
 	}
 	listenerStatus := err
 	if b.Meta.FD.FileSize == 0 {
@@ -161,6 +179,41 @@ func (b *tableBuild) removeFile() {
 	tablecache.ReleaseObsolete(b.CFD.TableCache().Cache(), b.Meta, b.MutableCFOptions.UncacheAggressiveness)
 }
 
+func (b *tableBuild) removeBlobFiles() {
+	if b.blobs == nil {
+		return
+	}
+	for _, path := range b.blobs.Paths() {
+		// What is left is an orphan, which a later purge finds.
+		_ = file.DeleteDBFile(b.DBOptions.FS, b.DBOptions.SstFileManager, path, b.DBName, false, false)
+	}
+}
+
+// openBlobFiles makes the builder of blob files, where values may go to some.
+func (b *tableBuild) openBlobFiles() {
+	mo := b.MutableCFOptions
+	if b.BlobFiles == nil || !mo.EnableBlobFiles || b.LevelAtCreation < mo.BlobFileStartingLevel {
+		return
+	}
+	b.blobs = blob.NewBlobFileBuilder(blob.BlobFileBuilderOptions{NewFileNumber: b.BlobFiles.NewFileNumber, IOptions: b.io,
+		MutableCFOptions: mo, FileOptions: &b.FileOptions, WriteOptions: &b.wo, DBID: b.DBID, DBSessionID: b.SessionID,
+		JobID: b.JobID, ColumnFamilyID: b.CFD.GetID(), ColumnFamilyName: b.CFD.GetName(), WriteHint: b.WriteHint,
+		Callback: b.BlobFiles.Callback, Reason: b.BlobFiles.Reason})
+}
+
+func (b *tableBuild) closeBlobFiles(err error) error {
+	if b.blobs == nil {
+		return err
+	}
+	if err == nil {
+		err = b.blobs.Finish()
+	}
+	if err != nil {
+		b.blobs.Abandon(err)
+	}
+	return err
+}
+
 func (b *tableBuild) writeAndVerify() error {
 	if err := b.makeFilter(); err != nil {
 		return err
@@ -168,10 +221,12 @@ func (b *tableBuild) writeAndVerify() error {
 	if err := b.open(); err != nil {
 		return err
 	}
+	b.openBlobFiles()
 	empty, err := b.write()
 	if closeErr := b.closeFile(err == nil && !empty); err == nil {
 		err = closeErr
 	}
+	err = b.closeBlobFiles(err)
 	if err != nil || empty {
 		return err
 	}
@@ -241,13 +296,17 @@ func (b *tableBuild) write() (empty bool, err error) {
 		UserComparator: b.icmp.UserComparator(), UserMergeOperator: b.io.MergeOperator, CompactionFilter: b.filter,
 		Logger: b.io.Logger, AssertValidInternalKey: true, LatestSnapshot: latest, SnapshotChecker: b.SnapshotChecker,
 		Clock: b.io.Clock})
-	it := compaction.NewCompactionIterator(compaction.CompactionIteratorOptions{
+	o := compaction.CompactionIteratorOptions{
 		Input: b.Iter, Comparator: b.icmp, MergeHelper: helper, Snapshots: b.Snapshots, EarliestSnapshot: earliest,
 		EarliestWriteConflictSnapshot: conflict, JobSnapshot: b.JobSnapshot, SnapshotChecker: b.SnapshotChecker,
 		Clock: b.io.Clock, ReportDetailedTime: b.io.Stats != nil && b.io.Stats.GetStatsLevel() > rocksdb.ExceptDetailedTimers,
 		RangeDelAgg: b.rangeDel, BlobFetcher: b.BlobFetcher, AllowDataInErrors: b.io.AllowDataInErrors,
 		EnforceSingleDelContracts: b.io.EnforceSingleDelContracts, MustCountInputEntries: true,
-		CompactionFilter: b.filter, InfoLog: b.DBOptions.InfoLog, FullHistoryTSLow: b.FullHistoryTSLow})
+		CompactionFilter: b.filter, InfoLog: b.DBOptions.InfoLog, FullHistoryTSLow: b.FullHistoryTSLow}
+	if b.blobs != nil {
+		o.BlobFileBuilder = b.blobs
+	}
+	it := compaction.NewCompactionIterator(o)
 	defer it.Close()
 	err = b.addEntries(it)
 	if err == nil {

@@ -246,8 +246,6 @@ func ValidateOptions(dbo *rocksdb.DBOptions, o *rocksdb.ColumnFamilyOptions) err
 // yet.
 func CheckBuilt(o *rocksdb.ColumnFamilyOptions) error {
 	switch {
-	case o.EnableBlobGarbageCollection:
-		return rocksdb.NotSupported("enable_blob_garbage_collection is not built yet")
 	case o.Comparator != nil && o.Comparator.TimestampSize() > 0 && !o.PersistUserDefinedTimestamps:
 		return rocksdb.NotSupported("persist_user_defined_timestamps = false is not built yet")
 	case o.CompactionThreadLimiter != nil && !isBuiltInLimiter(o.CompactionThreadLimiter):
@@ -268,8 +266,8 @@ func isBuiltInLimiter(l rocksdb.ConcurrentTaskLimiter) bool {
 // notBuiltYet names the options whose feature is not there yet.
 func notBuiltYet(o *rocksdb.ColumnFamilyOptions) error {
 	switch {
-	case o.EnableBlobFiles:
-		return rocksdb.NotSupported("enable_blob_files: writing blob files is not built yet")
+	case o.EnableBlobDirectWrite:
+		return rocksdb.NotSupported("enable_blob_direct_write is not built yet")
 	case o.ExperimentalMempurgeThreshold > 0:
 		return rocksdb.NotSupported("experimental_mempurge_threshold is not built yet")
 	case o.PreserveInternalTimeSeconds > 0 || o.PrecludeLastLevelDataSeconds > 0:

@@ -52,8 +52,7 @@ func TestDBOptionsRefused_ColumnFamily(t *testing.T) {
 	}
 	defer good.Close()
 	for option, set := range map[string]func(o *rocksdb.ColumnFamilyOptions){
-		"enable_blob_files":               func(o *rocksdb.ColumnFamilyOptions) { o.EnableBlobFiles = true },
-		"enable_blob_garbage_collection":  func(o *rocksdb.ColumnFamilyOptions) { o.EnableBlobGarbageCollection = true },
+		"enable_blob_direct_write":        func(o *rocksdb.ColumnFamilyOptions) { o.EnableBlobFiles, o.EnableBlobDirectWrite = true, true },
 		"blob_compaction_readahead_size":  func(o *rocksdb.ColumnFamilyOptions) { o.BlobCompactionReadaheadSize = 4096 },
 		"experimental_mempurge_threshold": func(o *rocksdb.ColumnFamilyOptions) { o.ExperimentalMempurgeThreshold = 1 },
 		"preserve_internal_time_seconds":  func(o *rocksdb.ColumnFamilyOptions) { o.PreserveInternalTimeSeconds = 1 },
@@ -91,8 +90,6 @@ func TestDBOptionsRefused_ColumnFamily(t *testing.T) {
 		wantRefused(t, option, err)
 	}
 	for option, value := range map[string]string{
-		"enable_blob_files":               "true",
-		"enable_blob_garbage_collection":  "true",
 		"blob_compaction_readahead_size":  "4096",
 		"experimental_mempurge_threshold": "1",
 		"preserve_internal_time_seconds":  "1",
@@ -137,10 +134,6 @@ func TestDBOptionsRefused_Calls(t *testing.T) {
 	wo := rocksdb.DefaultWriteOptions()
 	wo.ProtectionBytesPerKey = 8
 	wantRefused(t, "protection_bytes_per_key", d.Put(&wo, key, key))
-
-	co := rocksdb.DefaultCompactRangeOptions()
-	co.BlobGarbageCollectionPolicy = rocksdb.BlobGarbageCollectionPolicyForce
-	wantRefused(t, "blob_garbage_collection_policy", d.CompactRange(&co, nil, nil))
 }
 
 // noBuffers is a provider that is never asked.

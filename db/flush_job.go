@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/rocksdb-go/rocksdb/db/blob"
 	"github.com/rocksdb-go/rocksdb/db/memtable"
 	"github.com/rocksdb-go/rocksdb/db/rangedel"
 	"github.com/rocksdb-go/rocksdb/db/seqnotime"
@@ -55,6 +56,8 @@ type FlushJobConfig struct {
 	// ErrorHandler (optional) tells of an error that came up while the table was
 	// written; unless the flush is a recovery's, it is not committed then.
 	ErrorHandler *ErrorHandler
+	// BlobCallback (optional) hears of the blob files.
+	BlobCallback blob.BlobFileCompletionCallback
 }
 
 // FlushJob writes a family's oldest immutable memtables to one L0 table. The
@@ -68,6 +71,7 @@ type FlushJob struct {
 	props rocksdb.TableProperties
 	stats CompactionStats
 	io    rocksdb.IOStatsContext // of the table and the MANIFEST
+	blobs BlobFileArgs
 	// cutoffUDT is the newest timestamp of the memtables when timestamps are not
 	// kept; history below it is gone with the flush.
 	cutoffUDT        []byte
@@ -230,7 +234,8 @@ func (j *FlushJob) jobInfo() *rocksdb.FlushJobInfo {
 	info := &rocksdb.FlushJobInfo{CFID: c.CFD.id, CFName: c.CFD.name, JobID: c.JobID, FlushReason: c.FlushReason,
 		FileNumber: j.meta.FD.GetNumber(), FilePath: filename.TableFileName(c.CFD.ioptions.CFPaths, j.meta.FD.GetNumber(), 0),
 		SmallestSeqno: j.meta.FD.SmallestSeqno, LargestSeqno: j.meta.FD.LargestSeqno, TableProperties: j.props,
-		BlobCompressionType: c.MutableCFOptions.BlobCompressionType}
+		BlobCompressionType: c.MutableCFOptions.BlobCompressionType, OldestBlobFileNumber: j.meta.OldestBlobFileNumber,
+		BlobFileAdditionInfos: BlobFileAdditionInfos(c.CFD.ioptions.CFPaths[0].Path, j.blobs.Additions)}
 	return info
 }
 
@@ -243,7 +248,11 @@ func (j *FlushJob) logFinished() {
 	for level := range files {
 		files[level] = vs.NumLevelFiles(level)
 	}
-	e.Add("lsm_state", files).Add("immutable_memtables", c.CFD.imm.NumNotFlushed()).End()
+	e.Add("lsm_state", files)
+	if blobs := vs.GetBlobFiles(); len(blobs) > 0 {
+		e.Add("blob_file_head", blobs[0].GetBlobFileNumber()).Add("blob_file_tail", blobs[len(blobs)-1].GetBlobFileNumber())
+	}
+	e.Add("immutable_memtables", c.CFD.imm.NumNotFlushed()).End()
 }
 
 // writeLevel0Table builds the table with the mutex released.
@@ -266,6 +275,9 @@ func (j *FlushJob) writeLevel0Table() error {
 	if err == nil && j.meta.FD.GetFileSize() > 0 {
 		syncpoint.Process("DBImpl::FlushJob:SSTFileCreated")
 		j.edit.AddFile(0, &j.meta)
+		for _, a := range j.blobs.Additions {
+			j.edit.AddBlobFile(a)
+		}
 	}
 	j.mems[0].SetFlushJobInfo(j.jobInfo())
 	j.stats.Micros = c.DBOptions.Clock.NowMicros() - start
@@ -273,9 +285,10 @@ func (j *FlushJob) writeLevel0Table() error {
 		j.stats.BytesWritten = size
 		j.stats.NumOutputFiles = 1
 	}
+	j.stats.CountBlobFiles(j.blobs.Additions)
 	monitoring.RecordTimeToHistogram(c.Statistics, rocksdb.HistFlushTime, j.stats.Micros)
 	c.CFD.internalStats.AddCompactionStats(0, rocksdb.HighPriority, &j.stats)
-	c.CFD.internalStats.AddCFStats(BytesFlushed, j.stats.BytesWritten)
+	c.CFD.internalStats.AddCFStats(BytesFlushed, j.stats.BytesWritten+j.stats.BytesWrittenBlob)
 	return err
 }
 
@@ -347,7 +360,9 @@ func (j *FlushJob) buildTable() error {
 		OldestKeyTime: oldest, CurrentTime: now, DBID: c.DBID, SessionID: c.SessionID, Priority: ro.RateLimiterPriority,
 		Properties: &j.props, Stats: &j.stats, ReadOptions: &ro, FullHistoryTSLow: j.fullHistoryTSLow,
 		SeqnoToTimeMapping: c.SeqnoToTimeMapping, IOStats: &j.io,
+		BlobFiles: &j.blobs,
 	}
+	j.blobs = BlobFileArgs{NewFileNumber: c.VersionSet.NewFileNumber, Reason: rocksdb.BlobFileCreationReasonFlush, Callback: c.BlobCallback}
 	var payload, garbage uint64
 	args.MemtablePayloadBytes, args.MemtableGarbageBytes = &payload, &garbage
 	err = BuildTable(args)

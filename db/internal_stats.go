@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/rocksdb-go/rocksdb/cache"
+	"github.com/rocksdb-go/rocksdb/db/blob/blobformat"
 	"github.com/rocksdb-go/rocksdb/db/dbformat"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
 	"github.com/rocksdb-go/rocksdb/monitoring"
@@ -29,6 +30,7 @@ type CompactionStats struct {
 	NumInputFilesInNonOutputLevels int
 	NumInputFilesInOutputLevel     int
 	NumOutputFiles                 int
+	NumOutputFilesBlob             int
 	NumInputRecords                uint64
 	NumDroppedRecords              uint64
 	NumOutputRecords               uint64
@@ -36,6 +38,14 @@ type CompactionStats struct {
 	Reason                         rocksdb.CompactionReason // of a single job
 	// CountsByReason are the parts of Count in a sum.
 	CountsByReason [rocksdb.NumCompactionReasons]int
+}
+
+// CountBlobFiles counts the blob files that a job has made.
+func (s *CompactionStats) CountBlobFiles(files []blobformat.BlobFileAddition) {
+	s.NumOutputFilesBlob += len(files)
+	for i := range files {
+		s.BytesWrittenBlob += files[i].GetTotalBlobBytes()
+	}
 }
 
 // Add adds the job or sum o.
@@ -52,6 +62,7 @@ func (s *CompactionStats) Add(o *CompactionStats) {
 	s.NumInputFilesInNonOutputLevels += o.NumInputFilesInNonOutputLevels
 	s.NumInputFilesInOutputLevel += o.NumInputFilesInOutputLevel
 	s.NumOutputFiles += o.NumOutputFiles
+	s.NumOutputFilesBlob += o.NumOutputFilesBlob
 	s.NumInputRecords += o.NumInputRecords
 	s.NumDroppedRecords += o.NumDroppedRecords
 	s.NumOutputRecords += o.NumOutputRecords
@@ -80,6 +91,7 @@ func (s *CompactionStats) Subtract(o *CompactionStats) {
 	s.NumInputFilesInNonOutputLevels -= o.NumInputFilesInNonOutputLevels
 	s.NumInputFilesInOutputLevel -= o.NumInputFilesInOutputLevel
 	s.NumOutputFiles -= o.NumOutputFiles
+	s.NumOutputFilesBlob -= o.NumOutputFilesBlob
 	s.NumInputRecords -= o.NumInputRecords
 	s.NumDroppedRecords -= o.NumDroppedRecords
 	s.NumOutputRecords -= o.NumOutputRecords

@@ -12,6 +12,7 @@ import (
 	"github.com/rocksdb-go/rocksdb/db/compaction/job"
 	"github.com/rocksdb-go/rocksdb/db/dbformat"
 	"github.com/rocksdb-go/rocksdb/db/version"
+	"github.com/rocksdb-go/rocksdb/file/filename"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
 	"github.com/rocksdb-go/rocksdb/logging"
 	"github.com/rocksdb-go/rocksdb/monitoring"
@@ -344,6 +345,7 @@ func (d *DBImpl) runCompactionJobLocked(cfd *db.ColumnFamilyData, c *compaction.
 		ManualPaused: &d.manualPaused, LogBuffer: log, DBDirectory: d.dirs.DBDir(), OutputDirectory: d.dirs.DataDir(cfd, int(c.OutputPathID())),
 		Statistics: d.stats, ErrorHandler: d.errorHandler, Snapshots: snapshots, EarliestWriteConflictSnapshot: oldestConflict,
 		EventLogger: d.eventLogger, DBID: d.dbID, SessionID: d.sessionID, Priority: d.compactionPriority(), Env: d.env,
+		BlobCallback: d.blobCallback(), BlobOutputDirectory: d.dirs.DataDir(cfd, 0),
 	})
 	j.Prepare()
 	jc.stats = j.Stats()
@@ -454,6 +456,14 @@ func (d *DBImpl) compactionJobInfo(cfd *db.ColumnFamilyData, c *compaction.Compa
 		info.OutputFiles = append(info.OutputFiles, d.tableFileName(cfd, f.Meta))
 		info.OutputFileInfos = append(info.OutputFileInfos, rocksdb.CompactionFileInfo{Level: f.Level, FileNumber: f.Meta.FD.GetNumber(), OldestBlobFileNumber: f.Meta.OldestBlobFileNumber})
 	}
+	path := cfd.IOptions().CFPaths[0].Path
+	info.BlobCompressionType = c.MutableCFOptions().BlobCompressionType
+	info.BlobFileAdditionInfos = db.BlobFileAdditionInfos(path, c.Edit().GetBlobFileAdditions())
+	for _, g := range c.Edit().GetBlobFileGarbages() {
+		info.BlobFileGarbageInfos = append(info.BlobFileGarbageInfos, rocksdb.BlobFileGarbageInfo{
+			BlobFileInfo:     rocksdb.BlobFileInfo{BlobFilePath: filename.BlobFileName(path, g.GetBlobFileNumber()), BlobFileNumber: g.GetBlobFileNumber()},
+			GarbageBlobCount: g.GetGarbageBlobCount(), GarbageBlobBytes: g.GetGarbageBlobBytes()})
+	}
 	return info
 }
 
@@ -509,9 +519,6 @@ func (d *DBImpl) CompactRange(o *rocksdb.CompactRangeOptions, cf rocksdb.ColumnF
 		if err := d.IncreaseFullHistoryTsLow(cf, o.FullHistoryTSLow); err != nil {
 			return err
 		}
-	}
-	if o.BlobGarbageCollectionPolicy == rocksdb.BlobGarbageCollectionPolicyForce {
-		return rocksdb.NotSupported("CompactRangeOptions.blob_garbage_collection_policy is not built yet")
 	}
 	flush := true
 	if begin != nil && end != nil {

@@ -269,6 +269,7 @@ func (d *DBImpl) newFlushJobLocked(f familyFlush, reason rocksdb.FlushReason, sn
 		Statistics: d.stats, EventLogger: d.eventLogger, SyncOutput: alone, WriteManifest: alone,
 		DBID: d.dbID, SessionID: d.sessionID, HostID: d.hostID,
 		MemtablesToFree: &job.memtablesToFree, ErrorHandler: d.errorHandler,
+		BlobCallback: d.blobCallback(),
 	})
 }
 

@@ -416,6 +416,8 @@ func (d *DBImpl) deleteObsoleteFile(jobID int, path, dir string, t rocksdb.FileT
 			l.OnTableFileDeleted(&info)
 		}
 	case rocksdb.BlobFile:
+		d.eventLogger.Log().Add("job", jobID).Add("event", "blob_file_deletion").Add("file_number", number).
+			Add("status", statusText(err)).End()
 		info := rocksdb.BlobFileDeletionInfo{FileDeletionInfo: rocksdb.FileDeletionInfo{DBName: d.dbName, FilePath: path, JobID: jobID, Status: err}}
 		for _, l := range d.immutable.Listeners {
 			l.OnBlobFileDeleted(&info)

@@ -873,13 +873,14 @@ func (r *walRecovery) writeLevel0Table(cfd *db.ColumnFamilyData) error {
 	stats := db.CompactionStats{Reason: rocksdb.CompactionReasonFlush, Count: 1}
 	start := d.clock.NowMicros()
 	fo := d.compactionFileOpts
+	blobs := db.BlobFileArgs{NewFileNumber: d.versions.NewFileNumber, Reason: rocksdb.BlobFileCreationReasonRecovery, Callback: d.blobCallback()}
 	d.mu.Unlock()
 	err = db.BuildTable(&db.BuildTableArgs{
 		DBName: d.dbName, DBOptions: d.immutable, CFD: cfd, FileOptions: fo, MutableCFOptions: mo,
 		Iter: iter, RangeTombstones: tombstones, Meta: meta, Compression: db.GetCompressionFlush(cfd.IOptions(), mo),
 		Reason: rocksdb.TableFileCreationReasonRecovery, EventLogger: d.eventLogger, JobID: r.jobID,
 		OldestKeyTime: now, CurrentTime: now, DBID: d.dbID, SessionID: d.sessionID, Priority: rocksdb.IOHigh,
-		Properties: &props, Stats: &stats, ReadOptions: &ro,
+		Properties: &props, Stats: &stats, ReadOptions: &ro, BlobFiles: &blobs,
 	})
 	if err == nil && meta.FD.GetFileSize() > 0 {
 		// The MANIFEST is synced when it names the table; by then the directory
@@ -893,11 +894,15 @@ func (r *walRecovery) writeLevel0Table(cfd *db.ColumnFamilyData) error {
 	}
 	if meta.FD.GetFileSize() > 0 {
 		r.edits[cfd].AddFile(0, meta)
+		for _, a := range blobs.Additions {
+			r.edits[cfd].AddBlobFile(a)
+		}
 		stats.BytesWritten = meta.FD.GetFileSize()
 		stats.NumOutputFiles = 1
 	}
+	stats.CountBlobFiles(blobs.Additions)
 	stats.Micros = d.clock.NowMicros() - start
 	cfd.InternalStats().AddCompactionStats(0, rocksdb.UserPriority, &stats)
-	cfd.InternalStats().AddCFStats(db.BytesFlushed, stats.BytesWritten)
+	cfd.InternalStats().AddCFStats(db.BytesFlushed, stats.BytesWritten+stats.BytesWrittenBlob)
 	return nil
 }

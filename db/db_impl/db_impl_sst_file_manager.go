@@ -72,6 +72,12 @@ func (d *DBImpl) trackDataFiles(m *file.SstFileManagerImpl, track bool) {
 	}
 }
 
+// blobCallback hears of the blob files that jobs make.
+func (d *DBImpl) blobCallback() *db.BlobFileCompletionCallback {
+	return &db.BlobFileCompletionCallback{SstFileManager: d.immutable.SstFileManager, Mutex: &d.mu, ErrorHandler: d.errorHandler,
+		EventLogger: d.eventLogger, Listeners: d.immutable.Listeners, DBName: d.dbName}
+}
+
 // startSstFileManager is the end of Open.
 func (d *DBImpl) startSstFileManager(largestBuffer uint64) {
 	m := d.sstFileManager()

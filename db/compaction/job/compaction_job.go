@@ -1,17 +1,23 @@
 // Port of db/compaction/compaction_job.{h,cc}. Differs: parts run as goroutines;
-// there are no outputs on a proximal level, no blob files, no resuming and no
+// there are no outputs on a proximal level, no resuming and no
 // remote compaction yet.
 
 package job
 
 import (
+	"maps"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
 	"github.com/rocksdb-go/rocksdb/db"
+	"github.com/rocksdb-go/rocksdb/db/blob"
+	"github.com/rocksdb-go/rocksdb/db/blob/blobformat"
 	"github.com/rocksdb-go/rocksdb/db/compaction"
 	"github.com/rocksdb-go/rocksdb/db/dbformat"
 	"github.com/rocksdb-go/rocksdb/db/seqnotime"
+	"github.com/rocksdb-go/rocksdb/db/version"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
 	"github.com/rocksdb-go/rocksdb/logging"
 	"github.com/rocksdb-go/rocksdb/monitoring"
@@ -48,9 +54,12 @@ type Config struct {
 	JobSnapshot     rocksdb.SequenceNumber
 	SnapshotChecker dbformat.SnapshotChecker
 	EventLogger     *logging.EventLogger
-	DBID, SessionID string
-	Priority        rocksdb.IOPriority
-	Env             rocksdb.Env
+	BlobCallback    blob.BlobFileCompletionCallback // optional
+	// BlobOutputDirectory is where blob files go.
+	BlobOutputDirectory rocksdb.FSDirectory
+	DBID, SessionID     string
+	Priority            rocksdb.IOPriority
+	Env                 rocksdb.Env
 	// BottomPool says that the job runs in the bottom-priority pool.
 	BottomPool bool
 	// ReserveThreads asks for up to n more goroutines at the expense of other
@@ -208,6 +217,9 @@ func (j *CompactionJob) Run() error {
 	if err == nil && j.OutputDirectory != nil {
 		err = j.OutputDirectory.FsyncWithDirOptions(&rocksdb.IOOptions{}, rocksdb.DirFsyncOptions{Reason: rocksdb.DirFsyncNewFileSynced})
 	}
+	if err == nil && j.hasNewBlobFiles() && j.BlobOutputDirectory != nil && j.BlobOutputDirectory != j.OutputDirectory {
+		err = j.BlobOutputDirectory.FsyncWithDirOptions(&rocksdb.IOOptions{}, rocksdb.DirFsyncOptions{Reason: rocksdb.DirFsyncNewFileSynced})
+	}
 	if err == nil {
 		err = j.verifyOutputFiles()
 	}
@@ -229,6 +241,10 @@ func (j *CompactionJob) Run() error {
 	j.status = err
 	syncpoint.ProcessArg("CompactionJob::Run():EndStatusSet", &err)
 	return err
+}
+
+func (j *CompactionJob) hasNewBlobFiles() bool {
+	return slices.ContainsFunc(j.parts, func(s *subcompactionState) bool { return len(s.outputs.blobAdditions()) > 0 })
 }
 
 func isAbortedOrPaused(err error) bool {
@@ -276,16 +292,18 @@ func (j *CompactionJob) runSubcompactions() {
 // cleanupAbortedSubcompactions deletes what the parts wrote.
 // Upstream: CompactionJob::CleanupCompactionFiles.
 func (j *CompactionJob) cleanupAbortedSubcompactions() {
-	deleted, failed := 0, 0
+	deleted, blobs, failed := 0, 0, 0
 	var first error
 	for _, s := range j.parts {
 		if s.status == nil {
 			s.status = rocksdb.WithSubCode(rocksdb.CodeIncomplete, rocksdb.SubCodeCompactionAborted)
 		}
 		s.cleanup(j.CFD.TableCache().Cache(), s.status)
-		for _, path := range s.outputs.paths {
+		for _, path := range s.outputs.allPaths() {
 			err := j.DBOptions.FS.DeleteFile(path, &rocksdb.IOOptions{})
 			switch {
+			case err == nil && strings.HasSuffix(path, ".blob"):
+				blobs++
 			case err == nil:
 				deleted++
 			case !rocksdb.IsNotFound(err) && !rocksdb.IsPathNotFound(err):
@@ -295,14 +313,32 @@ func (j *CompactionJob) cleanupAbortedSubcompactions() {
 				}
 			}
 		}
-		s.outputs.outputs, s.outputs.paths = nil, nil
+		s.outputs.outputs, s.outputs.paths, s.outputs.blobs = nil, nil, nil
 	}
 	monitoring.RecordTick(j.Statistics, rocksdb.CompactionAborted, 1)
 	logging.Info(j.DBOptions.InfoLog, "[%s] [JOB %d] Compaction aborted: deleted %d SST files and %d blob files",
-		j.CFD.GetName(), j.JobID, deleted, 0)
+		j.CFD.GetName(), j.JobID, deleted, blobs)
 	if first != nil {
 		logging.Error(j.DBOptions.InfoLog, "[%s] [JOB %d] Cleanup completed with %d file deletion errors. First error: %s",
 			j.CFD.GetName(), j.JobID, failed, first.Error())
+	}
+}
+
+// addBlobGarbage says how much of the inputs' blobs the outputs do not have.
+func (j *CompactionJob) addBlobGarbage(edit *version.VersionEdit) {
+	total := map[uint64]blob.BlobStats{}
+	for _, s := range j.parts {
+		for number, f := range s.outputs.garbage.Flows() {
+			if f.HasGarbage() {
+				t := total[number]
+				t.Count += f.GetGarbageCount()
+				t.Bytes += f.GetGarbageBytes()
+				total[number] = t
+			}
+		}
+	}
+	for _, number := range slices.Sorted(maps.Keys(total)) {
+		edit.AddBlobFileGarbage(blobformat.NewBlobFileGarbage(number, total[number].Count, total[number].Bytes))
 	}
 }
 
@@ -340,7 +376,11 @@ func (j *CompactionJob) installCompactionResults(released func(error)) error {
 		for i := range s.outputs.outputs {
 			edit.AddFile(j.c.OutputLevel(), s.outputs.outputs[i].meta)
 		}
+		for _, a := range s.outputs.blobAdditions() {
+			edit.AddBlobFile(a)
+		}
 	}
+	j.addBlobGarbage(edit)
 	reason := j.c.CompactionReason()
 	if level := j.c.StartLevel(); level > 0 && j.io.CompactionPri == rocksdb.RoundRobin &&
 		(reason == rocksdb.CompactionReasonLevelMaxLevelSize || reason == rocksdb.CompactionReasonRoundRobinTtl) {

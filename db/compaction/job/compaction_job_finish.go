@@ -122,6 +122,7 @@ func (j *CompactionJob) aggregateStats() {
 		j.stats.BytesWrittenPreComp += o.bytesWrittenPreComp
 		j.stats.NumOutputRecords += o.numOutputRecords
 		j.stats.NumOutputFiles += o.numOutputFiles
+		j.stats.CountBlobFiles(s.outputs.blobAdditions())
 		files := j.jobStats.NumInputFiles
 		bytes := j.jobStats.TotalInputBytes
 		j.jobStats.Add(&s.stats)
@@ -240,6 +241,7 @@ func (j *CompactionJob) finalizeStats(err error, rangeDels uint64, exact bool) {
 	js.TotalOutputBytes = st.BytesWritten
 	js.NumOutputRecords = st.NumOutputRecords
 	js.NumOutputFiles = st.NumOutputFiles
+	js.TotalOutputBytesBlob, js.NumOutputFilesBlob = st.BytesWrittenBlob, st.NumOutputFilesBlob
 	if err == nil && js.NumOutputFiles > 0 {
 		js.SmallestOutputKeyPrefix = copyPrefix(smallestUserKey(j.parts))
 		js.LargestOutputKeyPrefix = copyPrefix(largestUserKey(j.parts))
@@ -319,7 +321,7 @@ func (j *CompactionJob) logFinished(err error) {
 		"write-amplify(%.1f) %s, records in: %d, records dropped: %d output_compression: %s\n",
 		j.CFD.GetName(), vs.LevelSummary(), readRate, writeRate, j.c.OutputLevel(), st.NumInputFilesInNonOutputLevels,
 		st.NumInputFilesInOutputLevel, st.numFilteredInputFilesInNonOutputLevels, st.numFilteredInputFilesInOutputLevel,
-		st.NumOutputFiles, 0, float64(st.BytesReadNonOutputLevels)/mb, float64(st.BytesReadOutputLevel)/mb,
+		st.NumOutputFiles, st.NumOutputFilesBlob, float64(st.BytesReadNonOutputLevels)/mb, float64(st.BytesReadOutputLevel)/mb,
 		float64(st.BytesReadBlob)/mb, float64(st.bytesSkippedNonOutputLevels)/mb, float64(st.bytesSkippedOutputLevel)/mb,
 		float64(st.BytesWritten)/mb, float64(st.BytesWrittenBlob)/mb, readWriteAmp, writeAmp, status, st.NumInputRecords,
 		st.NumDroppedRecords, codec)
@@ -331,8 +333,11 @@ func (j *CompactionJob) logFinished(err error) {
 	e := j.EventLogger.LogToBuffer(j.LogBuffer, 8192)
 	e.Add("job", j.JobID).Add("event", "compaction_finished").Add("compaction_time_micros", st.Micros).
 		Add("compaction_time_cpu_micros", st.CPUMicros).Add("output_level", j.c.OutputLevel()).
-		Add("num_output_files", st.NumOutputFiles).Add("total_output_size", st.BytesWritten).
-		Add("num_input_records", st.NumInputRecords).Add("num_output_records", st.NumOutputRecords).
+		Add("num_output_files", st.NumOutputFiles).Add("total_output_size", st.BytesWritten)
+	if st.NumOutputFilesBlob > 0 {
+		e.Add("num_blob_output_files", st.NumOutputFilesBlob).Add("total_blob_output_size", st.BytesWrittenBlob)
+	}
+	e.Add("num_input_records", st.NumInputRecords).Add("num_output_records", st.NumOutputRecords).
 		Add("num_subcompactions", len(j.parts)).Add("output_compression", codec).
 		Add("num_single_delete_mismatches", j.jobStats.NumSingleDelMismatch).
 		Add("num_single_delete_fallthrough", j.jobStats.NumSingleDelFallthru)

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/rocksdb-go/rocksdb/db"
+	"github.com/rocksdb-go/rocksdb/db/blob"
 	"github.com/rocksdb-go/rocksdb/db/compaction"
 	"github.com/rocksdb-go/rocksdb/db/compaction/iterstats"
 	"github.com/rocksdb-go/rocksdb/db/dbformat"
@@ -171,6 +172,10 @@ func (j *CompactionJob) createInput(s *subcompactionState) *partInput {
 	if s.start != nil || s.end != nil {
 		in.input = compaction.NewClippingIterator(in.raw, in.startIKey, in.endIKey, j.icmp)
 	}
+	if j.c.DoesInputReferenceBlobFiles() {
+		s.outputs.meters = true
+		in.input = blob.NewCountingIterator(in.input, &s.outputs.garbage)
+	}
 	return in
 }
 
@@ -280,6 +285,7 @@ func (j *CompactionJob) processKeyValueCompaction(s *subcompactionState) {
 	err := p.processKeyValue()
 	err = p.finalStatus(in, err)
 	err = p.closeOutput(err)
+	err = p.closeBlobFiles(err)
 	p.finalizeStats(startCPU)
 	if closeErr := it.Close(); err == nil {
 		err = closeErr
@@ -324,7 +330,52 @@ func (j *CompactionJob) createCompactionIterator(s *subcompactionState, in *part
 	if v, ok := j.c.InputVersion().(*db.Version); ok {
 		o.BlobFetcher = v.BlobFetcher(&in.ro)
 	}
+	o.BlobGarbageCollectionCutoffFileNumber = j.blobGarbageCollectionCutoff()
+	if j.mo.EnableBlobFiles && j.c.OutputLevel() >= j.mo.BlobFileStartingLevel {
+		s.outputs.blobs = j.newBlobFileBuilder(s)
+		o.BlobFileBuilder = s.outputs.blobs
+	}
 	return compaction.NewCompactionIterator(o)
+}
+
+// Upstream: CompactionJob::CreateBlobFileBuilder.
+func (j *CompactionJob) newBlobFileBuilder(s *subcompactionState) *blob.BlobFileBuilder {
+	wo := rocksdb.DefaultWriteOptions()
+	wo.IOActivity, wo.RateLimiterPriority, wo.IOStatsContext = rocksdb.IOActivityCompaction, j.Priority, &s.ioStats
+	return blob.NewBlobFileBuilder(blob.BlobFileBuilderOptions{NewFileNumber: j.VersionSet.NewFileNumber, IOptions: j.io,
+		MutableCFOptions: j.mo, FileOptions: &j.FileOptions, WriteOptions: &wo, DBID: j.DBID, DBSessionID: j.SessionID,
+		JobID: j.JobID, ColumnFamilyID: j.CFD.GetID(), ColumnFamilyName: j.CFD.GetName(), WriteHint: j.writeHint,
+		Callback: j.BlobCallback, Reason: rocksdb.BlobFileCreationReasonCompaction})
+}
+
+// blobGarbageCollectionCutoff is the number of the first blob file that is too
+// young for its values to be moved; 0: none are.
+// Upstream: CompactionIterator::ComputeBlobGarbageCollectionCutoffFileNumber.
+func (j *CompactionJob) blobGarbageCollectionCutoff() uint64 {
+	if !j.c.EnableBlobGarbageCollection() {
+		return 0
+	}
+	files := j.c.InputVersion().StorageInfo().GetBlobFiles()
+	n := int(j.c.BlobGarbageCollectionAgeCutoff() * float64(len(files)))
+	if n >= len(files) {
+		return math.MaxUint64
+	}
+	return files[n].GetBlobFileNumber()
+}
+
+// Upstream: CompactionJob::FinalizeBlobFiles.
+func (p *part) closeBlobFiles(err error) error {
+	b := p.s.outputs.blobs
+	if b == nil {
+		return err
+	}
+	if err == nil {
+		err = b.Finish()
+	}
+	if err != nil {
+		b.Abandon(err)
+	}
+	return err
 }
 
 func (j *CompactionJob) aborted() bool { return j.Aborted != nil && j.Aborted.Load() > 0 }

@@ -1,10 +1,12 @@
 // Port of db/compaction/compaction_outputs.{h,cc}. Differs: there are no outputs
-// on a proximal level and no blob files.
+// on a proximal level.
 
 package job
 
 import (
 	"github.com/rocksdb-go/rocksdb/db"
+	"github.com/rocksdb-go/rocksdb/db/blob"
+	"github.com/rocksdb-go/rocksdb/db/blob/blobformat"
 	"github.com/rocksdb-go/rocksdb/db/compaction"
 	"github.com/rocksdb-go/rocksdb/db/compaction/iterstats"
 	"github.com/rocksdb-go/rocksdb/db/dbformat"
@@ -36,7 +38,10 @@ type compactionOutputs struct {
 	ro      rocksdb.ReadOptions
 
 	outputs []output
-	paths   []string // of all files ever made
+	paths   []string              // of all tables ever made
+	blobs   *blob.BlobFileBuilder // nil: values stay in the tables
+	garbage blob.BlobGarbageMeter // of the inputs' blobs
+	meters  bool                  // the inputs have some
 	stats   outputStats
 
 	currentFileSize        uint64
@@ -300,6 +305,11 @@ func (o *compactionOutputs) addToOutput(it *compaction.CompactionIterator, openF
 		return nil
 	}
 	value := it.Value()
+	if o.meters {
+		if err := o.garbage.ProcessOutFlow(key, value); err != nil {
+			return err
+		}
+	}
 	out := o.current()
 	if err := out.validator.Add(key, value); err != nil {
 		return err
@@ -524,4 +534,20 @@ func (o *compactionOutputs) largestUserKey() []byte {
 		return nil
 	}
 	return o.current().meta.Largest.UserKey()
+}
+
+// blobAdditions are the blob files made.
+func (o *compactionOutputs) blobAdditions() []blobformat.BlobFileAddition {
+	if o.blobs == nil {
+		return nil
+	}
+	return o.blobs.Additions()
+}
+
+// allPaths are those of all files ever made.
+func (o *compactionOutputs) allPaths() []string {
+	if o.blobs == nil {
+		return o.paths
+	}
+	return append(o.paths[:len(o.paths):len(o.paths)], o.blobs.Paths()...)
 }
