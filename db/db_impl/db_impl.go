@@ -560,6 +560,7 @@ func (d *DBImpl) closeImpl() error {
 		keep(w.Close(&rocksdb.IOOptions{}))
 		d.mu.Lock()
 	}
+	syncpoint.ProcessArg("DBImpl::CloseHelper:PendingPurgeFinished", d.st.filesGrabbed)
 	var free []*memtable.MemTable
 	d.flushScheduler.Clear(&free)
 	d.trimScheduler.Clear(&free)
@@ -573,6 +574,10 @@ func (d *DBImpl) closeImpl() error {
 		cfd.UnrefLocked(&free)
 	}
 	d.st.compactionQueue = nil
+	d.mu.Unlock()
+	syncpoint.Process("DBImpl::CloseHelper:CFHandleCleanupUnlocked")
+	syncpoint.Process("DBImpl::CloseHelper:CFHandleCleanupAllowed")
+	d.mu.Lock()
 	handles := d.st.heldHandles
 	d.st.heldHandles = nil
 	d.mu.Unlock()
@@ -611,15 +616,22 @@ func (d *DBImpl) closeImpl() error {
 	if m := d.sstFileManager(); m != nil && d.st.opened {
 		d.trackDataFiles(m, false)
 	}
-	if m := d.sstFileManager(); m != nil && d.ownsSstFileManager {
-		m.Close()
-	}
 	d.mu.Lock()
+	// A handle that is let go of meanwhile may have begun a purge, which has
+	// nothing scheduled until it was through with its files.
+	syncpoint.Process("DBImpl::CloseHelper:BeforeFinalPurgeDrain")
+	for d.st.pendingPurgeJobs > 0 || d.st.purge.scheduled > 0 {
+		syncpoint.Process("DBImpl::CloseHelper:FinalPurgeDrainWait")
+		d.bgCond.Wait()
+	}
 	if d.versions != nil {
 		d.versions.Destroy()
 	}
 	d.st.closed = true
 	d.mu.Unlock()
+	if m := d.sstFileManager(); m != nil && d.ownsSstFileManager {
+		m.Close()
+	}
 	freeMemtables(free)
 	if d.tableCache != nil {
 		d.tableCache.EraseUnRefEntries()

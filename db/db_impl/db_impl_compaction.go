@@ -109,10 +109,12 @@ func (d *DBImpl) backgroundCallCompaction(p *prepicked, pri rocksdb.Priority) {
 	}
 	d.releaseOutputsLocked(pending)
 	d.findObsoleteFilesLocked(job, !quiet && rocksdb.CodeOf(err) != rocksdb.CodeBusy, false)
+	syncpoint.Process("DBImpl::BackgroundCallCompaction:FoundObsoleteFiles")
 	d.mu.Unlock()
 	log.FlushBufferToLog()
 	if job.haveSomethingToDelete() {
 		d.purgeObsoleteFiles(job)
+		syncpoint.Process("DBImpl::BackgroundCallCompaction:PurgedObsoleteFiles")
 	}
 	job.clean()
 	d.mu.Lock()
@@ -130,6 +132,7 @@ func (d *DBImpl) backgroundCallCompaction(p *prepicked, pri rocksdb.Priority) {
 // backgroundCompactionLocked runs one compaction: the one given, or the first
 // that the queue's families have.
 func (d *DBImpl) backgroundCompactionLocked(jc *jobContext, log *logging.LogBuffer, p *prepicked, pri rocksdb.Priority) (err error) {
+	syncpoint.Process("DBImpl::BackgroundCompaction:Start")
 	var c *compaction.Compaction
 	var m *manualCompaction
 	if p != nil {

@@ -876,6 +876,9 @@ func (d *DBImpl) WaitForCompact(o *rocksdb.WaitForCompactOptions) error {
 				d.mu.Unlock()
 				return rocksdb.TimedOut()
 			}
+			if deadline == 0 {
+				syncpoint.Process("DBImpl::WaitForCompact:InsideLoop")
+			}
 			d.bgCond.Wait()
 			continue
 		}

@@ -150,6 +150,57 @@ func (d *DBImpl) TestDeleteObsoleteFiles() {
 	job.clean()
 }
 
+// TestObsoleteFiles is what a look for obsolete files found.
+type TestObsoleteFiles struct{ job *jobContext }
+
+// TestFindObsoleteFiles looks for obsolete files; the result has to go to
+// TestPurgeObsoleteFiles.
+func (d *DBImpl) TestFindObsoleteFiles(force, noFullScan bool) *TestObsoleteFiles {
+	f := &TestObsoleteFiles{d.newJobContext()}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.findObsoleteFilesLocked(f.job, force, noFullScan)
+	return f
+}
+
+// BlobFiles are the numbers of blob files to delete and of those that are live.
+func (f *TestObsoleteFiles) BlobFiles() (obsolete, live []uint64) {
+	for i := range f.job.blobDelete {
+		obsolete = append(obsolete, f.job.blobDelete[i].BlobFileNumber)
+	}
+	for n := range f.job.blobLive {
+		live = append(live, n)
+	}
+	return obsolete, live
+}
+
+// AddCandidates adds files of a directory as if they had been found there, and
+// takes numbers below pending for those that nobody is writing.
+func (f *TestObsoleteFiles) AddCandidates(dir string, pending uint64, names ...string) {
+	for _, n := range names {
+		f.job.fullScan = append(f.job.fullScan, candidate{n, dir})
+	}
+	f.job.minPendingOutput, f.job.minBlobFileNumberToKeep = pending, pending
+}
+
+// TestPurgeObsoleteFiles deletes what was found.
+func (d *DBImpl) TestPurgeObsoleteFiles(f *TestObsoleteFiles) {
+	if f.job.haveSomethingToDelete() {
+		d.purgeObsoleteFiles(f.job)
+	}
+	f.job.clean()
+}
+
+// TestIsGrabbedForPurge tells whether a job has the file for deletion.
+func (d *DBImpl) TestIsGrabbedForPurge(number uint64) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.st.filesGrabbed[number]
+}
+
+// TestVersionSet is the set of versions; its methods want the mutex.
+func (d *DBImpl) TestVersionSet() *db.VersionSet { return d.versions }
+
 // TestWithMutex runs f with mu held.
 func (d *DBImpl) TestWithMutex(f func()) {
 	d.mu.Lock()

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/rocksdb-go/rocksdb/db"
+	"github.com/rocksdb-go/rocksdb/db/blob/blobformat"
 	"github.com/rocksdb-go/rocksdb/db/memtable"
 	"github.com/rocksdb-go/rocksdb/db/tablecache"
 	"github.com/rocksdb-go/rocksdb/db/version"
@@ -46,6 +47,7 @@ type jobContext struct {
 	minPendingOutput          uint64
 	quarantine                []uint64 // files whose fate is open
 	minOptionsFileNumber      uint64
+	minBlobFileNumberToKeep   uint64
 	counted                   bool // among the pending purge jobs
 	background                bool // files are left to a background job
 }
@@ -86,6 +88,7 @@ func (d *DBImpl) DisableFileDeletions() error {
 	defer d.mu.Unlock()
 	d.st.deletesDisabled++
 	for d.st.pendingPurgeJobs > 0 || d.st.purge.scheduled > 0 {
+		syncpoint.Process("DBImpl::GetSortedWalFilesImpl:WaitPurge")
 		d.bgCond.Wait()
 	}
 	return nil
@@ -128,10 +131,14 @@ func (d *DBImpl) findObsoleteFilesLocked(job *jobContext, force, noFullScan bool
 	job.minPendingOutput = d.minObsoleteSSTNumberToKeepLocked()
 	job.quarantine = slices.Clone(d.errorHandler.GetFilesToQuarantine())
 	job.minOptionsFileNumber = ^uint64(0)
+	job.minBlobFileNumberToKeep = d.versions.CurrentNextFileNumber()
 	job.sstDelete, job.blobDelete, job.manifestDelete = d.versions.GetObsoleteFiles(job.minPendingOutput)
 	job.blobDelete = d.versions.RemoveLiveFiles(job.sstDelete, job.blobDelete)
 	for i := range job.sstDelete {
 		d.st.filesGrabbed[job.sstDelete[i].Metadata.FD.GetNumber()] = true
+	}
+	for i := range job.blobDelete {
+		d.st.filesGrabbed[job.blobDelete[i].BlobFileNumber] = true
 	}
 	job.manifestFileNumber = d.versions.ManifestFileNumber()
 	job.pendingManifestFileNumber = d.versions.PendingManifestFileNumber()
@@ -274,6 +281,7 @@ func (d *DBImpl) purgeObsoleteFiles(job *jobContext) {
 	}
 	for i := range job.blobDelete {
 		b := &job.blobDelete[i]
+		grabbed = append(grabbed, b.BlobFileNumber)
 		list = append(list, candidate{filename.BlobFileName("", b.BlobFileNumber), b.Path})
 	}
 	walDir := d.immutable.GetWalDir()
@@ -292,6 +300,7 @@ func (d *DBImpl) purgeObsoleteFiles(job *jobContext) {
 	list = slices.Compact(list)
 	d.closeLogs(job)
 	d.purgeCandidates(job, list)
+	syncpoint.Process("DBImpl::PurgeObsoleteFiles:BeforePendingPurgeFinished")
 	d.mu.Lock()
 	for _, n := range grabbed {
 		delete(d.st.filesGrabbed, n)
@@ -336,7 +345,8 @@ func (d *DBImpl) purgeCandidates(job *jobContext, list []candidate) {
 				tablecache.Evict(d.tableCache, number)
 			}
 		case rocksdb.BlobFile:
-			keep = job.blobLive[number] || number >= job.minPendingOutput
+			keep = job.blobLive[number] || number >= job.minPendingOutput || number >= job.minBlobFileNumberToKeep ||
+				d.keepsBlobFile(joinPath(c.dir, c.name))
 		case rocksdb.TempFile:
 			keep = job.sstLive[number] || job.blobLive[number] || number == job.pendingManifestFileNumber ||
 				strings.Contains(c.name, filename.OptionsFileNamePrefix)
@@ -364,6 +374,31 @@ func (d *DBImpl) purgeCandidates(job *jobContext, list []candidate) {
 	}
 	d.purgeOldInfoLogs(job, oldInfoLogs)
 	d.walManager.PurgeObsoleteWALFiles()
+}
+
+// keepsBlobFile tells whether a blob file that no version lists is kept because
+// it has no footer: a writer may be at it yet. So is one that cannot be read.
+// Upstream: ShouldKeepFooterlessBlobFile.
+func (d *DBImpl) keepsBlobFile(path string) bool {
+	fo := d.fileOptions
+	fo.UseDirectReads = false
+	gone := func(err error) bool { return rocksdb.IsPathNotFound(err) || rocksdb.IsNotFound(err) }
+	size, err := d.fs.GetFileSize(path, &fo.IOOptions)
+	if err != nil {
+		return !gone(err)
+	}
+	if size < blobformat.BlobLogHeaderSize+blobformat.BlobLogFooterSize {
+		return true
+	}
+	r, err := d.fs.NewRandomAccessFile(path, &fo)
+	if err != nil {
+		return !gone(err)
+	}
+	defer r.Close()
+	var footer blobformat.BlobLogFooter
+	var buf [blobformat.BlobLogFooterSize]byte
+	b, err := r.Read(size-blobformat.BlobLogFooterSize, len(buf), &fo.IOOptions, buf[:])
+	return err != nil || footer.DecodeFrom(b) != nil
 }
 
 func joinPath(dir, name string) string {
@@ -400,6 +435,7 @@ func (d *DBImpl) deleteObsoleteFile(jobID int, path, dir string, t rocksdb.FileT
 	default:
 		err = d.fs.DeleteFile(path, &rocksdb.IOOptions{})
 	}
+	syncpoint.ProcessArg("DBImpl::DeleteObsoleteFileImpl:AfterDeletion", &err)
 	switch {
 	case err == nil:
 		logging.Debug(d.infoLog, "[JOB %d] Delete %s type=%d #%d -- OK", jobID, path, t, number)

@@ -299,7 +299,7 @@ func Open(o *rocksdb.DBOptions, dbName string, families []rocksdb.ColumnFamilyDe
 	d.findObsoleteFilesLocked(job, true, false)
 	d.mu.Unlock()
 	if job.haveSomethingToDelete() {
-		job.background = d.purgesInBackground(false)
+		job.background = d.immutable.AvoidUnnecessaryBlockingIO
 		d.purgeObsoleteFiles(job)
 	}
 	job.clean()
@@ -657,7 +657,7 @@ func (d *DBImpl) renameTempOptionsFile(temp string, number uint64) error {
 	d.mu.Lock()
 	d.versions.SetOptionsFile(number, size)
 	keepAll := d.st.deletesDisabled > 0
-	background := d.purgesInBackground(false)
+	background := d.immutable.AvoidUnnecessaryBlockingIO
 	if background && !d.st.opened {
 		keepAll = true // Open will have them deleted
 	}

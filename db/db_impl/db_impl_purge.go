@@ -45,7 +45,7 @@ func (d *DBImpl) cleanupSuperVersion(sv *db.SuperVersion, background bool) {
 	job := d.newJobContext()
 	d.mu.Lock()
 	sv.CleanupLocked(&job.memtablesToFree)
-	d.finishCleanupLocked(job, d.purgesInBackground(background))
+	d.finishCleanupLocked(job, background || d.immutable.AvoidUnnecessaryBlockingIO)
 }
 
 // ReleaseColumnFamily implements db.SuperVersionHost.
@@ -59,16 +59,14 @@ func (d *DBImpl) ReleaseColumnFamily(cfd *db.ColumnFamilyData) {
 		job.clean()
 		return
 	}
-	d.finishCleanupLocked(job, d.purgesInBackground(false))
-}
-
-func (d *DBImpl) purgesInBackground(asked bool) bool {
-	return (asked || d.immutable.AvoidUnnecessaryBlockingIO) && !d.shuttingDown.Load()
+	d.finishCleanupLocked(job, d.immutable.AvoidUnnecessaryBlockingIO)
 }
 
 // finishCleanupLocked deletes what became obsolete, or leaves it to the
-// background, and releases the mutex.
+// background, and releases the mutex. Close waits for either; after it there is
+// no background.
 func (d *DBImpl) finishCleanupLocked(job *jobContext, background bool) {
+	background = background && !d.st.closed
 	d.findObsoleteFilesLocked(job, false, true)
 	if background {
 		q := &d.st.purge
