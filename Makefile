@@ -7,7 +7,7 @@ TAGS = invariants,syncpoint
 TOOLS = db_bench ldb sst_dump db_stress db_crashtest upstream
 
 .PHONY: all check compat fuzz bench test race engines lint vet staticcheck xref porting generate clean $(TOOLS) \
-	crash_test crash_test_with_atomic_flush crash_test_with_best_efforts_recovery check_crash $(CRASH_TESTS)
+	crash_test crash_test_with_atomic_flush crash_test_with_best_efforts_recovery check_crash mutation $(CRASH_TESTS)
 
 all: $(TOOLS)
 
@@ -62,6 +62,10 @@ check_crash: db_stress db_crashtest
 	@tail -1 crashtest.log
 	$(CRASHTEST) whitebox --duration=$(CRASHTIME) --random_kill_odd=8887 --ops_per_thread=1500 --overrun=60 >crashtest.log 2>&1 || { cat crashtest.log; exit 1; }
 	@tail -1 crashtest.log
+
+# Five faults put into the engine, each of which the stress test has to find.
+mutation:
+	$(GO) run ./tools/db_crashtest/mutation
 
 # Installs the C++ engines that tests compare with, where the machine can.
 engines:

@@ -123,6 +123,7 @@ func (x *faultTest) reset(m resetMethod, rnd *util.Random) {
 		x.fault.DropRandomUnsyncedFileData(rnd)
 	}
 	if m >= resetDeleteUnsyncedFiles {
+		x.fault.SetFilesystemActive(true, nil) // to delete
 		x.must(x.fault.DeleteFilesCreatedAfterLastDirSync(nil))
 	}
 }

@@ -161,7 +161,7 @@ type Flags struct {
 	UseDirectReads                            bool    `flag:"use_direct_reads,false" help:"Options::use_direct_reads"`
 	UseDirectIOForCompactionReads             bool    `flag:"use_direct_io_for_compaction_reads,false" help:"Options::use_direct_io_for_compaction_reads"`
 	UseDirectIOForFlushAndCompaction          bool    `flag:"use_direct_io_for_flush_and_compaction,false" help:"Options::use_direct_io_for_flush_and_compaction"`
-	MockDirectIO                              bool    `flag:"mock_direct_io,false" unbuilt:"false" help:"pretend direct I/O where the file system has none"`
+	MockDirectIO                              bool    `flag:"mock_direct_io,false" help:"do without direct I/O where flags ask for it"`
 	Statistics                                bool    `flag:"statistics,false" help:"collect statistics and print them"`
 	Sync                                      bool    `flag:"sync,false" help:"WriteOptions::sync"`
 	UseFsync                                  bool    `flag:"use_fsync,false" help:"Options::use_fsync"`

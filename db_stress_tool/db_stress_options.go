@@ -167,6 +167,9 @@ func (s *stressTest) initOptions() error {
 	if f.EnableCompactionOnDeletionTrigger {
 		return rocksdb.NotSupported("--enable_compaction_on_deletion_trigger is not built yet")
 	}
+	if f.MockDirectIO {
+		o.UseDirectReads, o.UseDirectIOForFlushAndCompaction, o.UseDirectIOForCompactionReads = false, false, false
+	}
 	s.options = o
 	return nil
 }

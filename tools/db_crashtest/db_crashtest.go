@@ -70,7 +70,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 // parseArgs reads the command line; nil asks for help.
 func parseArgs(args []string) (*options, error) {
 	o := &options{switches: make(map[string]bool), own: make(map[string]string), given: make(params), initialSeed: rand.Uint64()}
-	known := make(params)
+	known := params{"compaction_style": 0, "num_levels": 7} // in no table, but in rules
 	for _, t := range newTables(newRandom(0)) {
 		for name, v := range t {
 			if d, ok := v.(draw); ok {
