@@ -79,6 +79,12 @@ test:
 compat: engines
 	$(GO) test -tags $(TAGS) -timeout 20m ./internal/compat -run TestMatrix -count=1 -compat=$(CURDIR)/docs/compatibility.md
 
+# Compares tickers and histograms with those of upstream's db_bench and writes the
+# tables of docs/statistics.md.
+.PHONY: statistics
+statistics:
+	$(GO) test ./tools/db_bench -run TestStatisticsExact -count=1 -args -statistics-doc=$(CURDIR)/docs/statistics.md
+
 # Runs every fuzz target for FUZZTIME, one after the other.
 FUZZTIME ?= 10m
 fuzz:
