@@ -17,6 +17,7 @@ import (
 	"github.com/rocksdb-go/rocksdb/db/wal"
 	"github.com/rocksdb-go/rocksdb/db/writethread"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
+	"github.com/rocksdb-go/rocksdb/logging"
 	"github.com/rocksdb-go/rocksdb/monitoring"
 	"github.com/rocksdb-go/rocksdb/options"
 )
@@ -635,6 +636,9 @@ func (s *ColumnFamilySet) removeLocked(c *ColumnFamilyData) {
 	}
 }
 
+// familiesDumped is of how many families the info log gets the options.
+const familiesDumped = 10
+
 func newColumnFamilyData(id uint32, name string, s *ColumnFamilySet, dummyVersions *Version, o *rocksdb.ColumnFamilyOptions, readOnly bool) *ColumnFamilyData {
 	c := &ColumnFamilyData{id: id, name: name, set: s, dummyVersions: dummyVersions}
 	c.initialCF = SanitizeColumnFamilyOptions(s.dbOptions, readOnly, o)
@@ -652,6 +656,12 @@ func newColumnFamilyData(id uint32, name string, s *ColumnFamilySet, dummyVersio
 	c.internalStats = NewInternalStats(c.ioptions.NumLevels, s.dbOptions.Clock, c)
 	c.tableCache = tablecache.New(c.ioptions, c.icmp, s.fileOptions, s.tableCache, s.dbSessionID)
 	c.picker = compaction.NewPicker(c.ioptions, c.icmp)
+	if log := s.dbOptions.Logger; log != nil && s.NumberOfColumnFamilies() < familiesDumped {
+		logging.Info(log, "--------------- Options for column family [%s]:", name)
+		options.DumpColumnFamilyOptions(&c.initialCF, log)
+	} else if log != nil {
+		logging.Info(log, "\t(skipping printing options)")
+	}
 	return c
 }
 

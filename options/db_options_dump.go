@@ -50,6 +50,11 @@ func (o *ImmutableDBOptions) Dump(log rocksdb.Logger) {
 	d.line("                   Options.write_buffer_manager: %s", pointerText(o.WriteBufferManager))
 	d.line("                     Options.use_adaptive_mutex: %d", o.UseAdaptiveMutex)
 	d.line("                           Options.rate_limiter: %s", pointerText(o.RateLimiter))
+	var deleteRate int64
+	if o.SstFileManager != nil {
+		deleteRate = o.SstFileManager.GetDeleteRateBytesPerSecond()
+	}
+	d.line("    Options.sst_file_manager.rate_bytes_per_sec: %d", deleteRate)
 	d.line("                      Options.wal_recovery_mode: %d", o.WALRecoveryMode)
 	d.line("                 Options.enable_thread_tracking: %d", o.EnableThreadTracking)
 	d.line("                 Options.enable_pipelined_write: %d", o.EnablePipelinedWrite)

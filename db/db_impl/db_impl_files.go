@@ -446,11 +446,7 @@ func (d *DBImpl) deleteObsoleteFile(jobID int, path, dir string, t rocksdb.FileT
 	}
 	switch t {
 	case rocksdb.TableFile:
-		d.eventLogger.Log().Add("job", jobID).Add("event", "table_file_deletion").Add("file_number", number).End()
-		info := rocksdb.TableFileDeletionInfo{FileDeletionInfo: rocksdb.FileDeletionInfo{DBName: d.dbName, FilePath: path, JobID: jobID, Status: err}}
-		for _, l := range d.immutable.Listeners {
-			l.OnTableFileDeleted(&info)
-		}
+		db.LogAndNotifyTableFileDeletion(d.eventLogger, jobID, number, path, err, d.dbName, d.immutable.Listeners)
 	case rocksdb.BlobFile:
 		d.eventLogger.Log().Add("job", jobID).Add("event", "blob_file_deletion").Add("file_number", number).
 			Add("status", statusText(err)).End()

@@ -208,22 +208,21 @@ func newDBImpl(src *rocksdb.DBOptions, dbName string, readOnly bool) (*DBImpl, e
 	d.families = d.versions.GetColumnFamilySet()
 	d.walManager = db.NewWalManager(d.immutable)
 	d.raiseBackgroundThreads()
-	d.dumpStart(&o)
+	d.dumpStart()
 	return d, nil
 }
 
 // dumpStart writes the first lines of the info log.
-// Upstream: DumpRocksDBBuildVersion, DumpSupportInfo.
-func (d *DBImpl) dumpStart(o *rocksdb.DBOptions) {
+// Upstream: DumpRocksDBBuildVersion and the end of DBImpl's constructor.
+func (d *DBImpl) dumpStart() {
 	if d.infoLog == nil {
 		return
 	}
 	logging.Header(d.infoLog, "RocksDB version: %s", rocksdb.GetRocksVersionAsString(true))
-	logging.Header(d.infoLog, "DB SUMMARY")
-	logging.Header(d.infoLog, "Host name (Env):  %s", d.hostID)
-	logging.Header(d.infoLog, "DB Session ID:  %s", d.sessionID)
+	db.DumpDBFileSummary(d.immutable, d.dbName, d.sessionID)
 	d.immutable.Dump(d.infoLog)
 	d.mutableDBOptions.Load().Dump(d.infoLog)
+	options.DumpSupportInfo(d.infoLog)
 }
 
 // createDirectories makes the directories of all paths.

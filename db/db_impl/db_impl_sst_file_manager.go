@@ -85,6 +85,7 @@ func (d *DBImpl) startSstFileManager(largestBuffer uint64) {
 		return
 	}
 	m.SetStatisticsPtr(d.stats)
+	logging.Info(d.infoLog, "SstFileManager instance %p", m)
 	d.trackDataFiles(m, true)
 	// Room to write the memtables before writes go on after a full device.
 	m.ReserveDiskBuffer(largestBuffer, d.immutable.DBPaths[0].Path)

@@ -6,6 +6,7 @@ package blockbased
 import (
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -328,6 +329,18 @@ func (f *BlockBasedTableFactory) validateCacheUsage(cf *rocksdb.ColumnFamilyOpti
 	return nil
 }
 
+// pointerText is where v is, (nil) when it is none, and (value) of what has no
+// place of its own.
+func pointerText(v any) string {
+	switch r := reflect.ValueOf(v); {
+	case !r.IsValid():
+		return "(nil)"
+	case r.Kind() == reflect.Pointer:
+		return fmt.Sprintf("%p", v)
+	}
+	return "(value)"
+}
+
 // GetPrintableOptions gives the options for the LOG, one a line.
 func (f *BlockBasedTableFactory) GetPrintableOptions() string {
 	o := &f.opts
@@ -345,7 +358,7 @@ func (f *BlockBasedTableFactory) GetPrintableOptions() string {
 	if o.FlushBlockPolicyFactory != nil {
 		name = o.FlushBlockPolicyFactory.Name()
 	}
-	fmt.Fprintf(&s, "  flush_block_policy_factory: %s (%p)\n", name, o.FlushBlockPolicyFactory)
+	fmt.Fprintf(&s, "  flush_block_policy_factory: %s (%s)\n", name, pointerText(o.FlushBlockPolicyFactory))
 	p("cache_index_and_filter_blocks", o.CacheIndexAndFilterBlocks)
 	p("cache_index_and_filter_blocks_with_high_priority", o.CacheIndexAndFilterBlocksWithHighPriority)
 	p("pin_l0_filter_and_index_blocks_in_cache", o.PinL0FilterAndIndexBlocksInCache)
@@ -356,12 +369,12 @@ func (f *BlockBasedTableFactory) GetPrintableOptions() string {
 	p("data_block_hash_table_util_ratio", o.DataBlockHashTableUtilRatio)
 	p("checksum", o.Checksum)
 	p("no_block_cache", o.NoBlockCache)
-	fmt.Fprintf(&s, "  block_cache: %p\n", o.BlockCache)
+	fmt.Fprintf(&s, "  block_cache: %s\n", pointerText(o.BlockCache))
 	if o.BlockCache != nil {
 		p("block_cache_name", o.BlockCache.Name())
 		s.WriteString("  block_cache_options:\n" + o.BlockCache.GetPrintableOptions())
 	}
-	fmt.Fprintf(&s, "  persistent_cache: %p\n", o.PersistentCache)
+	fmt.Fprintf(&s, "  persistent_cache: %s\n", pointerText(o.PersistentCache))
 	if o.PersistentCache != nil {
 		s.WriteString("  persistent_cache_options:\n" + o.PersistentCache.GetPrintableOptions())
 	}
