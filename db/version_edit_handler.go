@@ -328,7 +328,7 @@ func (h *versionEditHandler) onColumnFamilyAdd(e *version.VersionEdit) (*ColumnF
 	if o := h.nameToOptions[name]; o != nil {
 		return h.createCF(o, e), nil
 	}
-	if name == persistentStatsColumnFamilyName { // never asked for by users
+	if name == PersistentStatsColumnFamilyName { // never asked for by users
 		o := rocksdb.DefaultColumnFamilyOptions()
 		monitoring.OptimizeForPersistentStats(&o)
 		return h.createCF(&o, e), nil
@@ -337,8 +337,8 @@ func (h *versionEditHandler) onColumnFamilyAdd(e *version.VersionEdit) (*ColumnF
 	return nil, nil
 }
 
-// persistentStatsColumnFamilyName is the hidden family of persisted statistics.
-const persistentStatsColumnFamilyName = "___rocksdb_stats_history___"
+// PersistentStatsColumnFamilyName is the hidden family of persisted statistics.
+const PersistentStatsColumnFamilyName = "___rocksdb_stats_history___"
 
 func (h *versionEditHandler) onColumnFamilyDrop(e *version.VersionEdit) error {
 	id := e.GetColumnFamily()

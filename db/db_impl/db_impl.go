@@ -134,6 +134,9 @@ type DBImpl struct {
 	}
 
 	periodic periodicTasks
+	// persistStatsHandle is of the family of the statistics' history; nil without
+	// persist_stats_to_disk. It is set by Open.
+	persistStatsHandle *db.ColumnFamilyHandleImpl
 
 	optionsMu sync.Mutex // held while an OPTIONS file is written; before mu
 
@@ -448,7 +451,9 @@ func (d *DBImpl) SetDBOptions(values map[string]string) error {
 	if err != nil {
 		return err
 	}
-	d.schedulePeriodicTasks()
+	if err := d.setPeriodsOfStats(); err != nil {
+		return err
+	}
 	return d.persistOptions()
 }
 

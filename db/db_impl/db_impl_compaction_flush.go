@@ -628,14 +628,23 @@ func (d *DBImpl) flushUnbatchedLocked(cfd *db.ColumnFamilyData, o *rocksdb.Flush
 	if !cfd.Mem().IsEmpty() || isRecoveryFlush(reason) {
 		err = d.switchMemtableLocked(cfd, &ctx)
 	}
-	var maxID uint64
-	pendingFlush := false
-	if err == nil && cfd.Imm().NumNotFlushed() > 0 {
-		maxID = cfd.Imm().GetLatestMemTableID(false)
-		pendingFlush = true
+	var pending []familyFlush
+	request := func(cfd *db.ColumnFamilyData) {
+		pending = append(pending, familyFlush{cfd, cfd.Imm().GetLatestMemTableID(false)})
 		cfd.Imm().FlushRequested()
 		cfd.Ref() // while it is waited for
 		d.enqueueFlushLocked(flushOfOne(cfd, reason))
+	}
+	if err == nil && cfd.Imm().NumNotFlushed() > 0 {
+		request(cfd)
+	}
+	if stats := d.laggingStatsFamilyLocked(cfd); err == nil && stats != nil {
+		logging.Info(d.infoLog, "Force flushing stats CF with manual flush of %s to avoid holding old logs", cfd.GetName())
+		if err = d.switchMemtableLocked(stats, &ctx); err == nil {
+			request(stats)
+		}
+	}
+	if len(pending) > 0 {
 		d.maybeScheduleLocked()
 	}
 	if exit != nil {
@@ -646,13 +655,13 @@ func (d *DBImpl) flushUnbatchedLocked(cfd *db.ColumnFamilyData, o *rocksdb.Flush
 	d.notifyOnManualFlushScheduled([]*db.ColumnFamilyData{cfd}, reason)
 	syncpoint.Process("DBImpl::FlushMemTable:AfterScheduleFlush")
 	syncpoint.Process("DBImpl::FlushMemTable:BeforeWaitForBgFlush")
-	if pendingFlush {
-		if err == nil && o.Wait {
-			d.mu.Lock()
-			err = d.waitForFlushLocked([]familyFlush{{cfd, maxID}}, reason, o.ListenerWait)
-			d.mu.Unlock()
-		}
-		d.ReleaseColumnFamily(cfd)
+	if len(pending) > 0 && err == nil && o.Wait {
+		d.mu.Lock()
+		err = d.waitForFlushLocked(pending, reason, o.ListenerWait)
+		d.mu.Unlock()
+	}
+	for _, f := range pending {
+		d.ReleaseColumnFamily(f.cfd)
 	}
 	syncpoint.Process("DBImpl::FlushMemTable:FlushMemTableFinished")
 	return err

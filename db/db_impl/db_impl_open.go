@@ -141,8 +141,6 @@ func validateDBOptions(o *rocksdb.DBOptions) error {
 		}
 	}
 	switch {
-	case o.PersistStatsToDisk:
-		return rocksdb.NotSupported("persist_stats_to_disk is not built yet")
 	case o.OpenFilesAsync:
 		return rocksdb.NotSupported("open_files_async is not built yet")
 	case o.CompactionService != nil:
@@ -307,7 +305,9 @@ func Open(o *rocksdb.DBOptions, dbName string, families []rocksdb.ColumnFamilyDe
 	d.maybeScheduleLocked()
 	d.maybeScheduleWALPrecreateLocked(d.walPreallocateBlockSize(largestBuffer))
 	d.mu.Unlock()
-	d.schedulePeriodicTasks()
+	if err = d.startPeriodicTasks(); err != nil {
+		return d, handles, err
+	}
 	logging.Header(d.infoLog, "DB pointer %p", d)
 	return d, handles, nil
 }
@@ -399,6 +399,12 @@ func (d *DBImpl) openLocked(o *rocksdb.DBOptions, families []rocksdb.ColumnFamil
 	if !d.immutable.WriteIdentityFile {
 		_ = d.fs.DeleteFile(filename.IdentityFileName(d.dbName), &rocksdb.IOOptions{})
 	}
+	statsExisted := false
+	if d.immutable.PersistStatsToDisk {
+		if statsExisted, err = d.initPersistStatsColumnFamilyLocked(); err != nil {
+			return nil, err
+		}
+	}
 	for i := range families {
 		f := &families[i]
 		cfd := d.families.GetColumnFamilyByName(f.Name)
@@ -427,6 +433,9 @@ func (d *DBImpl) openLocked(o *rocksdb.DBOptions, families []rocksdb.ColumnFamil
 		d.mu.Unlock()
 		sv.Clean()
 		d.mu.Lock()
+	}
+	if d.immutable.PersistStatsToDisk {
+		return handles, d.openPersistStatsColumnFamilyLocked(statsExisted)
 	}
 	return handles, nil
 }

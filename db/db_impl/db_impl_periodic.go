@@ -1,7 +1,5 @@
-// Port of db/periodic_task_scheduler.{h,cc} and db/db_impl/db_impl.cc (the tasks
-// and GetStatsHistory). Differs: one timer a database; the first dump of the
-// statistics comes a period after Open; no task flushes the info log, which is not
-// buffered.
+// Port of db/db_impl/db_impl.cc (the periodic tasks and GetStatsHistory). Differs:
+// dump_malloc_stats prints what the Go runtime knows.
 
 package dbimpl
 
@@ -11,20 +9,21 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/rocksdb-go/rocksdb/db"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
 	"github.com/rocksdb-go/rocksdb/logging"
 	"github.com/rocksdb-go/rocksdb/monitoring"
+	"github.com/rocksdb-go/rocksdb/options"
 	"github.com/rocksdb-go/rocksdb/test_util/syncpoint"
-	"github.com/rocksdb-go/rocksdb/util/timer"
 )
 
 const microsInSecond = 1000000
 
 // periodicTasks are what the database does every so often.
 type periodicTasks struct {
-	mu      sync.Mutex        // before DBImpl.mu
-	timer   *timer.Timer      // nil before Open and after Close
-	periods map[string]uint64 // seconds, by the tasks' names
+	mu        sync.Mutex // before DBImpl.mu
+	scheduler db.PeriodicTaskScheduler
+	stopped   bool // for good; under mu
 
 	history struct {
 		sync.Mutex
@@ -35,38 +34,43 @@ type periodicTasks struct {
 	}
 }
 
-// schedulePeriodicTasks starts the tasks, or gives them the periods now in force.
+// startPeriodicTasks is the end of Open.
 // Upstream: DBImpl::StartPeriodicTaskScheduler.
-func (d *DBImpl) schedulePeriodicTasks() {
+func (d *DBImpl) startPeriodicTasks() error {
+	p := &d.periodic
+	p.scheduler.Clock = d.clock
+	syncpoint.ProcessArg("DBImpl::StartPeriodicTaskScheduler:Init", &p.scheduler)
+	if err := d.setPeriodsOfStats(); err != nil {
+		return err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err := p.scheduler.Register(db.PeriodicTaskFlushInfoLog, d.flushInfoLog, db.FlushInfoLogPeriodSec, true); err != nil {
+		return err
+	}
+	return p.scheduler.Register(db.PeriodicTaskTriggerCompaction, d.triggerPeriodicCompaction, d.triggerCompactionPeriod(), false)
+}
+
+// setPeriodsOfStats gives the tasks of the statistics the periods now in force.
+func (d *DBImpl) setPeriodsOfStats() error {
 	p := &d.periodic
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if d.shuttingDown.Load() {
-		return
+	if d.shuttingDown.Load() || p.stopped {
+		return nil
 	}
-	if p.timer == nil {
-		p.timer = timer.NewTimer(d.clock)
-		p.timer.Start()
-		p.periods = map[string]uint64{}
+	set := func(t db.PeriodicTaskType, seconds uint32, f func()) error {
+		if seconds == 0 {
+			p.scheduler.Unregister(t)
+			return nil
+		}
+		return p.scheduler.Register(t, f, uint64(seconds), true)
 	}
 	o := d.mutableDBOptions.Load()
-	set := func(name string, seconds uint64, immediately bool, f func()) {
-		if p.periods[name] == seconds {
-			return
-		}
-		p.timer.Cancel(name)
-		if p.periods[name] = seconds; seconds == 0 {
-			return
-		}
-		first := seconds * microsInSecond
-		if immediately {
-			first = 0
-		}
-		p.timer.Add(f, name, first, seconds*microsInSecond)
+	if err := set(db.PeriodicTaskDumpStats, o.StatsDumpPeriodSec, d.DumpStats); err != nil {
+		return err
 	}
-	set("st_dump", uint64(o.StatsDumpPeriodSec), false, d.DumpStats)
-	set("pst_st", uint64(o.StatsPersistPeriodSec), true, d.persistStats)
-	set("trigger_compaction", d.triggerCompactionPeriod(), false, d.triggerPeriodicCompaction)
+	return set(db.PeriodicTaskPersistStats, o.StatsPersistPeriodSec, d.persistStats)
 }
 
 // stopPeriodicTasks waits for one that runs.
@@ -74,12 +78,35 @@ func (d *DBImpl) schedulePeriodicTasks() {
 func (d *DBImpl) stopPeriodicTasks() {
 	p := &d.periodic
 	p.mu.Lock()
-	t := p.timer
-	p.timer = nil
-	p.mu.Unlock()
-	if t != nil {
-		t.Shutdown()
+	defer p.mu.Unlock()
+	p.stopped = true
+	p.scheduler.UnregisterAll()
+}
+
+func (d *DBImpl) flushInfoLog() {
+	if d.shuttingDown.Load() {
+		return
 	}
+	syncpoint.Process("DBImpl::FlushInfoLog:StartRunning")
+	if d.infoLog != nil {
+		d.infoLog.Flush()
+	}
+}
+
+// minTimeBasedCompactionInterval is the least of the ages, in seconds, at which
+// files of a family are compacted; 0 when there is none.
+// Upstream: GetMinTimeBasedCompactionInterval.
+func minTimeBasedCompactionInterval(mo *options.MutableCFOptions) (least uint64) {
+	due := []uint64{mo.PeriodicCompactionSeconds, mo.TTL, uint64(mo.BottommostFileCompactionDelay)}
+	if ages := mo.CompactionOptionsFIFO.FileTemperatureAgeThresholds; len(ages) > 0 {
+		due = append(due, ages[0].Age)
+	}
+	for _, s := range due {
+		if s > 0 && s < ^uint64(0)/2 && (least == 0 || s < least) {
+			least = s
+		}
+	}
+	return least
 }
 
 // triggerCompactionPeriod is how often, in seconds, families are looked at for
@@ -96,16 +123,9 @@ func (d *DBImpl) triggerCompactionPeriod() uint64 {
 	families := d.refFamilies()
 	defer d.unrefFamilies(families)
 	for _, cfd := range families {
-		mo := cfd.GetLatestMutableCFOptions()
-		due := []uint64{mo.PeriodicCompactionSeconds, mo.TTL, uint64(mo.BottommostFileCompactionDelay)}
-		if ages := mo.CompactionOptionsFIFO.FileTemperatureAgeThresholds; len(ages) > 0 {
-			due = append(due, ages[0].Age)
-		}
-		for _, s := range due {
-			if s > 0 && s < ^uint64(0)/2 {
-				// A fifth of it late is good enough.
-				period = min(period, s/5)
-			}
+		if s := minTimeBasedCompactionInterval(cfd.GetLatestMutableCFOptions()); s > 0 {
+			// A fifth of it late is good enough.
+			period = min(period, s/5)
 		}
 	}
 	return max(period, 1)
@@ -122,6 +142,10 @@ func (d *DBImpl) triggerPeriodicCompaction() {
 		if cfd.IsDropped() || cfd.GetSuperVersion() == nil {
 			continue
 		}
+		if mo := cfd.GetLatestMutableCFOptions(); minTimeBasedCompactionInterval(mo) == 0 && mo.ReadTriggeredCompactionThreshold <= 0 {
+			continue
+		}
+		syncpoint.ProcessArg("DBImpl::TriggerPeriodicCompaction:BeforeComputeCompactionScore", cfd)
 		cfd.Current().StorageInfo().ComputeCompactionScore(cfd.IOptions(), cfd.GetLatestMutableCFOptions(), string(cfd.GetFullHistoryTsLow()))
 		d.enqueuePendingCompactionLocked(cfd)
 	}
@@ -131,16 +155,24 @@ func (d *DBImpl) triggerPeriodicCompaction() {
 // persistStats adds to the history what the tickers grew by.
 func (d *DBImpl) persistStats() {
 	syncpoint.Process("DBImpl::PersistStats:Entry")
-	if d.shuttingDown.Load() || d.stats == nil {
+	if d.shuttingDown.Load() {
 		return
 	}
 	syncpoint.Process("DBImpl::PersistStats:StartRunning")
+	if d.stats == nil {
+		return
+	}
 	now := d.clock.NowMicros() / microsInSecond
 	tickers := d.stats.GetTickerMap()
 	if tickers == nil {
 		return
 	}
 	logging.Info(d.infoLog, "------- PERSISTING STATS -------")
+	if d.immutable.PersistStatsToDisk {
+		d.persistStatsToDisk(now, tickers)
+		syncpoint.Process("DBImpl::PersistStats:End")
+		return
+	}
 	h := &d.periodic.history
 	h.Lock()
 	defer h.Unlock()
@@ -200,9 +232,32 @@ func (d *DBImpl) FindStatsByTime(start, end uint64) (time uint64, stats map[stri
 }
 
 // GetStatsHistory walks the snapshots of [start, end), in seconds since 1970,
-// that stats_persist_period_sec has left.
+// that stats_persist_period_sec has left in memory; with persist_stats_to_disk
+// those of [start, end] in the database. Upstream's text names no difference.
 func (d *DBImpl) GetStatsHistory(start, end uint64) rocksdb.StatsHistoryIterator {
+	if d.immutable.PersistStatsToDisk {
+		return monitoring.NewPersistentStatsHistoryIterator(start, end, d.persistentStatsIterator)
+	}
 	return monitoring.NewInMemoryStatsHistoryIterator(start, end, d)
+}
+
+// TestEstimateInMemoryStatsHistorySize is about what the history takes; upstream:
+// TEST_EstimateInMemoryStatsHistorySize.
+func (d *DBImpl) TestEstimateInMemoryStatsHistorySize() uint64 {
+	h := &d.periodic.history
+	h.Lock()
+	defer h.Unlock()
+	return h.bytes
+}
+
+// TestPeriodicTaskScheduler gives the scheduler; upstream:
+// TEST_GetPeriodicTaskScheduler.
+func (d *DBImpl) TestPeriodicTaskScheduler() *db.PeriodicTaskScheduler { return &d.periodic.scheduler }
+
+// TestWaitForPeriodicTaskRun calls advance, which moves the clock, and waits for
+// what is due then; upstream: TEST_WaitForPeriodicTaskRun.
+func (d *DBImpl) TestWaitForPeriodicTaskRun(advance func()) {
+	d.periodic.scheduler.TestWaitForRun(advance)
 }
 
 // dumpMallocStats writes what the Go runtime knows of its memory.

@@ -174,6 +174,7 @@ func (d *DBImpl) DumpStats() {
 	for _, cfd := range families {
 		cfd.InternalStats().CollectCacheEntryStats(false)
 	}
+	syncpoint.Process("DBImpl::DumpStats:1")
 	var text strings.Builder
 	d.mu.Lock()
 	dump := func(cfd *db.ColumnFamilyData, name string) {

@@ -1062,7 +1062,7 @@ func (d *DBImpl) switchWALLocked(ctx *writeContext) error {
 			cfds = append(cfds, cfd)
 		}
 	}
-	return d.flushFamiliesLocked(cfds, rocksdb.FlushReasonWalFull, ctx)
+	return d.flushFamiliesLocked(d.withStatsFamilyLocked(cfds), rocksdb.FlushReasonWalFull, ctx)
 }
 
 // handleWriteBufferManagerFlushLocked flushes the family with the oldest
@@ -1082,7 +1082,7 @@ func (d *DBImpl) handleWriteBufferManagerFlushLocked(ctx *writeContext) error {
 	}
 	logging.Info(d.infoLog, "Flushing triggered to alleviate write buffer memory usage. Write buffer is using %d bytes out of a total of %d.",
 		d.writeBufferManager.MemoryUsage(), d.writeBufferManager.BufferSize())
-	return d.flushFamiliesLocked([]*db.ColumnFamilyData{pick}, rocksdb.FlushReasonWriteBufferManager, ctx)
+	return d.flushFamiliesLocked(d.withStatsFamilyLocked([]*db.ColumnFamilyData{pick}), rocksdb.FlushReasonWriteBufferManager, ctx)
 }
 
 // scheduleFlushesLocked switches the memtables that are full.
@@ -1091,10 +1091,14 @@ func (d *DBImpl) scheduleFlushesLocked(ctx *writeContext) (err error) {
 	// With atomic flush one reason holds for all families: that of those which
 	// asked for the flush.
 	atomicReason := rocksdb.FlushReasonWriteBufferFull
+	var cfds []*db.ColumnFamilyData // with no atomic flush
 	for {
 		cfd := d.flushScheduler.TakeNextColumnFamily(&ctx.sv.MemtablesToFree)
 		if cfd == nil {
 			break
+		}
+		if d.immutable.PersistStatsToDisk {
+			cfds = append(cfds, cfd)
 		}
 		ctx.used = true
 		if err == nil && !cfd.Mem().IsEmpty() {
@@ -1111,6 +1115,13 @@ func (d *DBImpl) scheduleFlushesLocked(ctx *writeContext) (err error) {
 	}
 	if d.immutable.AtomicFlush && err == nil {
 		return d.flushFamiliesLocked(nil, atomicReason, ctx)
+	}
+	for _, cfd := range d.withStatsFamilyLocked(cfds)[len(cfds):] {
+		if err == nil {
+			if err = d.switchMemtableLocked(cfd, ctx); err == nil {
+				d.enqueueFlushLocked(flushOfOne(cfd, rocksdb.FlushReasonWriteBufferFull))
+			}
+		}
 	}
 	if err == nil {
 		d.maybeScheduleLocked()

@@ -210,3 +210,21 @@ func (t *Timer) run(stopped chan<- struct{}) {
 		}
 	}
 }
+
+// TestWaitForRun waits until nothing is due, calls advance, which moves the clock,
+// and waits until nothing is due again. Upstream: TEST_WaitForRun.
+func (t *Timer) TestWaitForRun(advance func()) {
+	idle := func() {
+		t.mutex.Lock()
+		defer t.mutex.Unlock()
+		for t.running && (t.executing != nil || len(t.heap) > 0 && t.heap[0].nextRunTimeUs <= t.clock.NowMicros()) {
+			t.cond.Wait()
+		}
+	}
+	idle()
+	advance()
+	t.mutex.Lock()
+	t.cond.SignalAll()
+	t.mutex.Unlock()
+	idle()
+}
