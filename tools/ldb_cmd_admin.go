@@ -500,7 +500,9 @@ func (c *LDBCommand) dumpLiveFamily(m *rocksdb.ColumnFamilyMetaData) {
 	}
 	title(c, "Blob Files")
 	for _, f := range m.BlobFiles {
-		c.failErr("", rocksdb.NotSupported("dump of a file of this type", filename.NormalizePath(f.BlobFilePath+"/"+f.BlobFileName)))
-		return
+		path := filename.NormalizePath(f.BlobFilePath + "/" + f.BlobFileName)
+		c.printf("%s\n------------------------------\n", path)
+		c.dumpBlobFile(path, false, false)
+		c.printf("\n")
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/rocksdb-go/rocksdb/table/sstfile"
 	"github.com/rocksdb-go/rocksdb/util"
 	"github.com/rocksdb-go/rocksdb/utilities"
+	blobdb "github.com/rocksdb-go/rocksdb/utilities/blob_db"
 )
 
 // unboundedKeys is --max_keys when it is not given.
@@ -208,9 +209,28 @@ func (c *LDBCommand) doDump() {
 	case rocksdb.TableFile:
 		c.dumpTable(c.args.path, c.keyHex, c.args.from, c.args.to)
 	case rocksdb.BlobFile:
-		c.failErr("", rocksdb.NotSupported("dump of a file of this type", c.args.path))
+		c.dumpBlobFile(c.args.path, c.keyHex, c.valueHex)
 	default:
 		c.fail("File type not supported: " + c.args.path)
+	}
+}
+
+// dumpBlobFile prints a blob file; a damaged one makes the command fail.
+func (c *LDBCommand) dumpBlobFile(path string, keyHex, valueHex bool) {
+	as := func(hex bool) blobdb.DisplayType {
+		if hex {
+			return blobdb.DisplayHex
+		}
+		return blobdb.DisplayRaw
+	}
+	t := blobdb.BlobDumpTool{FS: c.fs(), Out: c.out, Key: as(keyHex), Summary: true}
+	if c.isFlag("dump_uncompressed_blobs") {
+		t.UncompressedBlob = as(valueHex)
+	} else {
+		t.Blob = as(valueHex)
+	}
+	if err := t.Run(path); err != nil {
+		c.failErr("", err)
 	}
 }
 
