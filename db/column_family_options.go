@@ -272,8 +272,6 @@ func notBuiltYet(o *rocksdb.ColumnFamilyOptions) error {
 		return rocksdb.NotSupported("experimental_mempurge_threshold is not built yet")
 	case o.PreserveInternalTimeSeconds > 0 || o.PrecludeLastLevelDataSeconds > 0:
 		return rocksdb.NotSupported("preserve_internal_time_seconds and preclude_last_level_data_seconds are not built yet")
-	case o.MinTombstonesForRangeConversion > 0:
-		return rocksdb.NotSupported("min_tombstones_for_range_conversion is not built yet")
 	}
 	return nil
 }

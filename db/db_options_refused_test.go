@@ -58,7 +58,6 @@ func TestDBOptionsRefused_ColumnFamily(t *testing.T) {
 		"preclude_last_level_data_seconds": func(o *rocksdb.ColumnFamilyOptions) {
 			o.PrecludeLastLevelDataSeconds = 1
 		},
-		"min_tombstones_for_range_conversion": func(o *rocksdb.ColumnFamilyOptions) { o.MinTombstonesForRangeConversion = 1 },
 		"allow_trivial_copy_when_change_temperature": func(o *rocksdb.ColumnFamilyOptions) {
 			o.CompactionStyle = rocksdb.CompactionStyleFIFO
 			o.CompactionOptionsFIFO.AllowTrivialCopyWhenChangeTemperature = true

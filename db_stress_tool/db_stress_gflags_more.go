@@ -194,7 +194,7 @@ type flagsMore struct {
 	AutoRefreshIteratorWithSnapshot             bool    `flag:"auto_refresh_iterator_with_snapshot,false" unbuilt:"false" help:"ReadOptions::auto_refresh_iterator_with_snapshot"`
 	MemtableOpScanFlushTrigger                  uint32  `flag:"memtable_op_scan_flush_trigger,0" help:"Options::memtable_op_scan_flush_trigger"`
 	MemtableAvgOpScanFlushTrigger               uint32  `flag:"memtable_avg_op_scan_flush_trigger,0" help:"Options::memtable_avg_op_scan_flush_trigger"`
-	MinTombstonesForRangeConversion             uint32  `flag:"min_tombstones_for_range_conversion,0" unbuilt:"0" help:"Options::min_tombstones_for_range_conversion"`
+	MinTombstonesForRangeConversion             uint32  `flag:"min_tombstones_for_range_conversion,0" help:"Options::min_tombstones_for_range_conversion"`
 	UniversalReduceFileLocking                  bool    `flag:"universal_reduce_file_locking,false" help:"universal reduce file locking"`
 	UseMultiscan                                bool    `flag:"use_multiscan,false" help:"iterate by prepared scans of several ranges"`
 	MultiscanReverse                            bool    `flag:"multiscan_reverse,false" help:"scan them backwards"`

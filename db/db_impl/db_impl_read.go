@@ -340,7 +340,11 @@ func (d *DBImpl) NewIterator(ro *rocksdb.ReadOptions, cf rocksdb.ColumnFamilyHan
 		return it
 	}
 	it.sv = cfd.GetReferencedSuperVersion()
-	if err := failIfReadCollapsedHistory(ro, it.sv); err != nil {
+	err := failIfReadCollapsedHistory(ro, it.sv)
+	if err == nil {
+		err = d.failIfTableFilterWithRangeConversion(ro, it.sv)
+	}
+	if err != nil {
 		it.releaseSuperVersion(it.sv)
 		it.sv = nil
 		it.InitError(err, cfd.InternalComparator())
@@ -367,7 +371,11 @@ func (d *DBImpl) NewIterators(ro *rocksdb.ReadOptions, cfs []rocksdb.ColumnFamil
 	}
 	views, seq := d.multiView(ro, cfs)
 	for _, sv := range views {
-		if err := failIfReadCollapsedHistory(ro, sv); err != nil {
+		err := failIfReadCollapsedHistory(ro, sv)
+		if err == nil {
+			err = d.failIfTableFilterWithRangeConversion(ro, sv)
+		}
+		if err != nil {
 			for _, sv := range views {
 				sv.Release()
 			}
@@ -422,11 +430,31 @@ func (it *Iterator) init(seq rocksdb.SequenceNumber) {
 	if it.cfd.IOptions().MergeOperator != nil {
 		c.Merger = &it.merger
 	}
-	if !it.d.readOnly && !it.ro.Tailing {
-		c.Memtable = sv.Mem
-		c.OpScanFlushTrigger, c.AvgScanFlushTrigger = mo.MemtableOpScanFlushTrigger, mo.MemtableAvgOpScanFlushTrigger
+	if !it.ro.Tailing {
+		it.setMemtable(&c)
 	}
 	it.DBIter.Init(&c)
+}
+
+// setMemtable lets the iterator act on the active memtable of its view.
+func (it *Iterator) setMemtable(c *dbiter.Config) {
+	if it.d.readOnly {
+		return
+	}
+	sv := it.sv
+	mo := sv.MutableCFOptions
+	c.Memtable, c.TombstoneMemtable, c.IngestLock, c.InfoLog = sv.Mem, sv.Mem, it.cfd.IngestSstLock(), it.d.infoLog
+	c.OpScanFlushTrigger, c.AvgScanFlushTrigger = mo.MemtableOpScanFlushTrigger, mo.MemtableAvgOpScanFlushTrigger
+	c.MinTombstonesForRangeConversion = mo.MinTombstonesForRangeConversion
+}
+
+// failIfTableFilterWithRangeConversion refuses a filter where the tombstones of
+// a table it hides may show up in a memtable.
+func (d *DBImpl) failIfTableFilterWithRangeConversion(ro *rocksdb.ReadOptions, sv *db.SuperVersion) error {
+	if ro.TableFilter == nil || d.readOnly || sv.MutableCFOptions.MinTombstonesForRangeConversion == 0 {
+		return nil
+	}
+	return rocksdb.InvalidArgument("ReadOptions::table_filter is not supported when min_tombstones_for_range_conversion > 0")
 }
 
 // internalIterator merges memtables and tables of the SuperVersion.
@@ -492,7 +520,9 @@ func (it *Iterator) Refresh(snapshot rocksdb.Snapshot) error {
 	old := it.sv
 	it.sv = it.cfd.GetReferencedSuperVersion()
 	seq := it.d.readSequence(&it.ro)
-	err := it.DBIter.Set(it.internalIterator(seq), seq)
+	var c dbiter.Config
+	it.setMemtable(&c)
+	err := it.DBIter.Set(it.internalIterator(seq), seq, &c)
 	old.Release()
 	return err
 }

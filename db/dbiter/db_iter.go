@@ -1,11 +1,12 @@
-// Port of db/db_iter.{h,cc}. Differs: conversion of tombstone runs into range
-// tombstones is not there yet.
+// Port of db/db_iter.{h,cc}. The conversion of tombstone runs into range
+// tombstones is in db_iter_range_conversion.go.
 
 package dbiter
 
 import (
 	"bytes"
 	"math"
+	"sync"
 	"time"
 
 	"github.com/rocksdb-go/rocksdb/db/dbformat"
@@ -60,6 +61,13 @@ type Config struct {
 	Memtable            ActiveMemtable // nil: no scan-triggered flush
 	OpScanFlushTrigger  uint32
 	AvgScanFlushTrigger uint32
+
+	// Runs of that many tombstones become a range tombstone in TombstoneMemtable,
+	// under IngestLock; 0 for never.
+	MinTombstonesForRangeConversion uint32
+	TombstoneMemtable               TombstoneMemtable
+	IngestLock                      *sync.RWMutex
+	InfoLog                         rocksdb.Logger
 }
 
 type direction uint8
@@ -130,6 +138,9 @@ type DBIter struct {
 	avgTrigger      uint64
 	stepsSinceSeek  uint64
 	hiddenSinceSeek uint64
+
+	convert      conversionState
+	foundVisible bool // reverse: the key looked at has a visible entry
 }
 
 // New makes an iterator; it stands nowhere.
@@ -161,17 +172,24 @@ func (d *DBIter) Init(c *Config) {
 	d.pinThroughLife = ro.PinData
 	d.expectTotalOrder = c.PrefixExtractor == nil || ro.TotalOrderSeek || ro.AutoPrefixMode
 	d.stepsSinceSeek = 1
+	d.initMemtable(c)
+	monitoring.RecordTick(d.stats, rocksdb.NoIteratorCreated, 1)
+	if d.pinThroughLife {
+		d.pinned.StartPinning()
+	}
+	d.SetIter(c.Iter)
+}
+
+// initMemtable binds d to the active memtable of the view it reads.
+func (d *DBIter) initMemtable(c *Config) {
+	d.memtable, d.opTrigger, d.avgTrigger, d.convert.threshold = nil, 0, 0, 0
 	if c.Memtable != nil && c.OpScanFlushTrigger > 0 {
 		d.memtable = c.Memtable
 		d.memtableSeqnoLB = c.Memtable.FirstSequenceForScan()
 		d.opTrigger = uint64(c.OpScanFlushTrigger)
 		d.avgTrigger = uint64(c.AvgScanFlushTrigger)
 	}
-	monitoring.RecordTick(d.stats, rocksdb.NoIteratorCreated, 1)
-	if d.pinThroughLife {
-		d.pinned.StartPinning()
-	}
-	d.SetIter(c.Iter)
+	d.initConversion(c)
 }
 
 // SetIter makes d work on another inner iterator, which it takes over; d
@@ -182,15 +200,16 @@ func (d *DBIter) SetIter(it internaliter.InternalIterator) {
 	d.valid = false
 }
 
-// Set refreshes the inner iterator, sequence number and memtable; the old
-// inner iterator is closed.
-func (d *DBIter) Set(it internaliter.InternalIterator, seq rocksdb.SequenceNumber) error {
+// Set refreshes the inner iterator, sequence number and what c says of the
+// memtable; the old inner iterator is closed.
+func (d *DBIter) Set(it internaliter.InternalIterator, seq rocksdb.SequenceNumber, c *Config) error {
 	err := d.iter.Close()
 	d.sequence = seq
 	if d.callback != nil {
 		d.callback.Refresh(seq)
 	}
 	d.status = nil
+	d.initMemtable(c)
 	d.SetIter(it)
 	return err
 }
@@ -301,7 +320,7 @@ func (d *DBIter) Recycle() {
 	}
 	d.savedKey.Clear()
 	*d = DBIter{savedKey: d.savedKey, mergeBuf: keep(d.mergeBuf), seekBuf: keep(d.seekBuf), savedTS: keep(d.savedTS),
-		prefix: keep(d.prefix), pinned: d.pinned}
+		prefix: keep(d.prefix), pinned: d.pinned, convert: conversionState{first: keep(d.convert.first), end: keep(d.convert.end)}}
 }
 
 // flushStatistics is upstream's DBIter::LocalStatistics::BumpGlobalStatistics
@@ -462,6 +481,7 @@ func (d *DBIter) resetSeekState() {
 	d.resetInternalSkipped()
 	d.hasPrefix = false
 	d.status = nil
+	d.convert.resetRun()
 	// The trigger by average looks back at the range since the last seek.
 	if d.avgTrigger > 0 && d.hiddenSinceSeek >= d.opTrigger && d.hiddenSinceSeek >= d.stepsSinceSeek*d.avgTrigger {
 		d.markMemtable()
@@ -557,6 +577,7 @@ func (d *DBIter) Next() {
 	switch {
 	case d.dir == reverse:
 		d.keySeqnoZero = false
+		d.convert.resetRun()
 		ok = d.reverseToForward()
 	case !d.entryIsMerged:
 		d.iter.Next()
@@ -595,9 +616,13 @@ func (d *DBIter) Prev() {
 	d.resetInternalSkipped()
 	ok := true
 	if d.dir == forward {
+		d.convert.resetRun()
 		ok = d.reverseToBackward()
 	}
 	if ok {
+		if d.convert.threshold > 0 {
+			d.convert.setEnd(d.savedKey.GetUserKey())
+		}
 		d.prevInternal()
 	}
 	if d.stats != nil {
@@ -740,6 +765,9 @@ func (d *DBIter) SeekForPrev(target []byte) {
 	d.dir = reverse
 	if d.iter.Valid() {
 		d.setPrefix(target)
+		if d.convert.threshold > 0 {
+			d.convert.setEnd(dbformat.ExtractUserKey(b))
+		}
 		d.prevInternal()
 		if !d.valid {
 			d.hasPrefix = false
@@ -821,6 +849,9 @@ func (d *DBIter) findNextUserEntry(skipping bool) bool {
 					d.perf.InternalDeleteSkippedCount++
 				}
 				d.countHidden(&hidden)
+				if d.convert.threshold > 0 && d.prefixCheck(userKey) {
+					d.trackTombstone(userKey)
+				}
 			case dbformat.TypeMerge:
 				if d.versions {
 					return d.refuseMerge()
@@ -828,6 +859,7 @@ func (d *DBIter) findNextUserEntry(skipping bool) bool {
 				if !d.prepareInner() {
 					return false
 				}
+				d.endRun(dbformat.ExtractUserKey(d.iter.Key()))
 				d.saveKey(dbformat.ExtractUserKey(d.iter.Key()))
 				d.entryIsMerged = true
 				d.valid = true
@@ -862,12 +894,20 @@ func (d *DBIter) findNextUserEntry(skipping bool) bool {
 		}
 	}
 	d.valid = false
-	return d.iter.Status() == nil
+	if err := d.iter.Status(); err != nil {
+		d.convert.resetRun()
+		return false
+	}
+	// The inner iterator may have passed live keys of tables that end at a bound
+	// or prefix; only up to the last tombstone met is all known to be deleted.
+	d.endRun(d.savedKey.GetUserKey())
+	return true
 }
 
 // showForward makes the inner iterator's entry the one shown.
 func (d *DBIter) showForward() bool {
 	if d.ro.AllowUnpreparedValue && !d.iter.IsValuePrepared() {
+		d.endRun(d.ikey.UserKey)
 		d.saveKey(d.ikey.UserKey)
 		d.unprepared = true
 		d.valid = true
@@ -876,6 +916,7 @@ func (d *DBIter) showForward() bool {
 	if !d.prepareInner() {
 		return false
 	}
+	d.endRun(dbformat.ExtractUserKey(d.iter.Key()))
 	d.saveKey(dbformat.ExtractUserKey(d.iter.Key()))
 	if d.ikey.Type == dbformat.TypeValue {
 		d.value = d.iter.Value()

@@ -21,15 +21,20 @@ func (d *DBIter) prevInternal() {
 			return
 		}
 		if d.hasPrefix && !d.prefixCheck(userKey) {
+			d.endReverseRun()
 			d.valid = false
 			return
 		}
 		if d.hasLower && d.iter.MayBeOutOfLowerBound() && d.compareBound(userKey, d.lowerBound) < 0 {
+			d.endReverseRun()
 			d.valid = false
 			return
 		}
 		if !d.findValueForCurrentKey() {
 			return
+		}
+		if d.convert.threshold > 0 {
+			d.trackReverse()
 		}
 		// The entry found is kept while the inner iterator moves before the key.
 		shown := d.valid
@@ -43,6 +48,9 @@ func (d *DBIter) prevInternal() {
 			return
 		}
 	}
+	if d.iter.Status() == nil {
+		d.endReverseRun()
+	}
 	d.valid = false
 }
 
@@ -55,6 +63,7 @@ func (d *DBIter) findValueForCurrentKey() bool {
 	}
 	d.mergeContext.Clear()
 	d.entryIsMerged = false
+	d.foundVisible = false
 	base, last := dbformat.TypeDeletion, dbformat.TypeDeletion
 	seen := false
 	d.releaseTempPinned()
@@ -86,6 +95,7 @@ func (d *DBIter) findValueForCurrentKey() bool {
 			d.saveKey(dbformat.ExtractUserKey(d.iter.Key()))
 		}
 		seen = true
+		d.foundVisible = true
 		last = d.ikey.Type
 		switch last {
 		case dbformat.TypeValue, dbformat.TypeValuePreferredSeqno, dbformat.TypeBlobIndex, dbformat.TypeWideColumnEntity:

@@ -23,6 +23,17 @@ func (m *MemTable) NewRangeTombstoneIterator(ro *rocksdb.ReadOptions, readSeq ro
 	return rangedel.NewFragmentedRangeTombstoneIterator(list, m.icmp, readSeq, ro.Timestamp, 0), nil
 }
 
+// RangeTombstoneCovers tells whether a fragment of the tombstones visible at
+// seq covers all of [start, end); for the active memtable.
+func (m *MemTable) RangeTombstoneCovers(seq rocksdb.SequenceNumber, start, end []byte) bool {
+	it, err := m.NewRangeTombstoneIterator(&rocksdb.ReadOptions{}, seq, false)
+	if err != nil || it == nil {
+		return false
+	}
+	it.Seek(start)
+	return it.Valid() && m.icmp.CompareUserKey(it.StartKey(), start) <= 0 && m.icmp.CompareUserKey(it.EndKey(), end) >= 0
+}
+
 // fragmentedTombstones gives the tombstones cut into fragments: those of the
 // time the memtable became immutable, or present ones, cached.
 func (m *MemTable) fragmentedTombstones(immutable bool) (*rangedel.FragmentedRangeTombstoneList, error) {
