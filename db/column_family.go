@@ -102,8 +102,9 @@ func (s *SuperVersion) CleanupLocked(free *[]*memtable.MemTable) {
 // ColumnFamilyData is one column family of an open database. Fields without
 // another comment are protected by the DB mutex.
 type ColumnFamilyData struct {
-	id   uint32 // constant
-	name string // constant
+	statusKey monitoring.InfoKey
+	id        uint32 // constant
+	name      string // constant
 
 	set           *ColumnFamilySet
 	icmp          *dbformat.InternalKeyComparator // constant
@@ -216,6 +217,9 @@ func (c *ColumnFamilyData) NumberLevels() int { return c.ioptions.NumLevels }
 
 // SetLogNumber sets the least WAL that the family needs.
 func (c *ColumnFamilyData) SetLogNumber(n uint64) { c.logNumber = n }
+
+// StatusKey names the family to a ThreadStatusUpdater.
+func (c *ColumnFamilyData) StatusKey() monitoring.InfoKey { return c.statusKey }
 
 // GetLogNumber gives the least WAL that the family needs.
 func (c *ColumnFamilyData) GetLogNumber() uint64 { return c.logNumber }
@@ -647,6 +651,7 @@ func newColumnFamilyData(id uint32, name string, s *ColumnFamilySet, dummyVersio
 	mo := options.NewMutableCFOptions(&c.initialCF)
 	c.mutable.Store(&mo)
 	c.allow2PC = s.dbOptions.Allow2PC
+	c.statusKey = monitoring.NewInfoKey()
 	c.refs.Store(1)
 	c.ResetNextEpochNumber()
 	c.imm = NewMemTableList(c.ioptions.MinWriteBufferNumberToMerge, c.ioptions.MaxWriteBufferSizeToMaintain)

@@ -46,10 +46,12 @@ type FlushJobConfig struct {
 	OutputCompression rocksdb.CompressionType
 	Statistics        rocksdb.Statistics
 	EventLogger       *logging.EventLogger
-	SyncOutput        bool
-	WriteManifest     bool // false: the caller commits several families' flushes at once
-	DBID, SessionID   string
-	HostID            string
+	// Status is told what the job does; nil with no thread tracking.
+	Status          *monitoring.ThreadStatusData
+	SyncOutput      bool
+	WriteManifest   bool // false: the caller commits several families' flushes at once
+	DBID, SessionID string
+	HostID          string
 	// SeqnoToTimeMapping (optional) says when sequence numbers were written.
 	SeqnoToTimeMapping *seqnotime.SeqnoToTimeMapping
 	MemtablesToFree    *[]*memtable.MemTable
@@ -86,11 +88,13 @@ func NewFlushJob(c *FlushJobConfig) *FlushJob { return &FlushJob{c: c} }
 
 // PickMemTable takes the memtables to flush.
 func (j *FlushJob) PickMemTable() {
+	defer j.enterStage(rocksdb.StagePickMemtablesToFlush)()
 	mems, nextLog := j.c.CFD.imm.PickMemtablesToFlush(j.c.MaxMemtableID)
 	j.mems = mems
 	if len(mems) == 0 {
 		return
 	}
+	j.reportStarted()
 	// All edits of the job go with the oldest memtable.
 	j.edit = mems[0].Edits()
 	j.edit.SetPrevLogNumber(0)
@@ -102,6 +106,28 @@ func (j *FlushJob) PickMemTable() {
 	j.base.Ref()
 	j.fullHistoryTSLow = bytes.Clone(j.c.CFD.fullHistoryTSLow)
 	j.pickCutoffUDT()
+}
+
+// enterStage tells GetThreadList what step the job is at; the function that it
+// gives goes back to the step before.
+func (j *FlushJob) enterStage(stage rocksdb.OperationStage) (leave func()) {
+	before := j.c.Status.SetThreadOperationStage(stage)
+	return func() { j.c.Status.SetThreadOperationStage(before) }
+}
+
+// reportStarted tells GetThreadList of the job.
+// Upstream: ReportStartedFlush, ReportFlushInputSize.
+func (j *FlushJob) reportStarted() {
+	s := j.c.Status
+	s.SetEnableTracking(j.c.DBOptions.EnableThreadTracking)
+	s.SetColumnFamily(j.c.CFD.StatusKey())
+	s.SetThreadOperationProperty(rocksdb.FlushJobID, uint64(j.c.JobID))
+	var bytes uint64
+	for _, m := range j.mems {
+		bytes += uint64(m.ApproximateMemoryUsage())
+	}
+	s.SetThreadOperationProperty(rocksdb.FlushBytesMemtables, bytes)
+	s.SetThreadOperation(rocksdb.OpFlush)
 }
 
 // stripsTimestamps tells whether the table is written without timestamps.
@@ -166,6 +192,8 @@ func (j *FlushJob) Cancel() {
 // Run writes the table and, with WriteManifest, commits it. It gives the
 // table's metadata, nil when the memtables held nothing that had to be kept.
 func (j *FlushJob) Run() (*version.FileMetaData, error) {
+	defer j.c.Status.ResetThreadStatus()
+	defer j.enterStage(rocksdb.StageFlushRun)()
 	syncpoint.Process("FlushJob::Start")
 	c := j.c
 	if len(j.mems) == 0 {
@@ -189,9 +217,11 @@ func (j *FlushJob) Run() (*version.FileMetaData, error) {
 	}
 	switch {
 	case err != nil:
+		defer j.enterStage(rocksdb.StageMemtableRollback)()
 		c.CFD.imm.RollbackMemtableFlush(j.mems, !c.DBOptions.AtomicFlush)
 	case c.WriteManifest:
 		syncpoint.Process("FlushJob::InstallResults")
+		defer j.enterStage(rocksdb.StageMemtableInstallFlushResults)()
 		commit := &FlushCommit{CFD: c.CFD, VersionSet: c.VersionSet, Mutex: c.Mutex, DBDirectory: c.DBDirectory,
 			LogBuffer: c.LogBuffer, Free: c.MemtablesToFree, Committed: &j.committed, WriteOptions: &rocksdb.WriteOptions{IOStatsContext: &j.io}}
 		var number uint64
@@ -204,6 +234,7 @@ func (j *FlushJob) Run() (*version.FileMetaData, error) {
 		j.ReleaseTable()
 	}
 	monitoring.RecordTick(c.Statistics, rocksdb.FlushWriteBytes, j.io.BytesWritten)
+	c.Status.IncreaseThreadOperationProperty(rocksdb.FlushBytesWritten, j.io.BytesWritten)
 	j.logFinished()
 	syncpoint.Process("FlushJob::End")
 	if err != nil {
@@ -257,6 +288,7 @@ func (j *FlushJob) logFinished() {
 
 // writeLevel0Table builds the table with the mutex released.
 func (j *FlushJob) writeLevel0Table() error {
+	defer j.enterStage(rocksdb.StageFlushWriteL0)()
 	c := j.c
 	start := c.DBOptions.Clock.NowMicros()
 	j.stats = CompactionStats{Reason: rocksdb.CompactionReasonFlush, Count: 1}

@@ -15,8 +15,10 @@ import (
 	"github.com/rocksdb-go/rocksdb/db/version"
 	"github.com/rocksdb-go/rocksdb/db/wal"
 	"github.com/rocksdb-go/rocksdb/db/writethread"
+	"github.com/rocksdb-go/rocksdb/env"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
 	"github.com/rocksdb-go/rocksdb/logging"
+	"github.com/rocksdb-go/rocksdb/monitoring"
 	"github.com/rocksdb-go/rocksdb/options"
 	"github.com/rocksdb-go/rocksdb/test_util/syncpoint"
 )
@@ -134,6 +136,10 @@ type DBImpl struct {
 	}
 
 	periodic periodicTasks
+	// threads keeps the records of background workers under statusKey; nil without
+	// enable_thread_tracking.
+	threads   env.ThreadStatusEnv
+	statusKey monitoring.InfoKey
 	// persistStatsHandle is of the family of the statistics' history; nil without
 	// persist_stats_to_disk. It is set by Open.
 	persistStatsHandle *db.ColumnFamilyHandleImpl
@@ -592,6 +598,7 @@ func (d *DBImpl) closeImpl() error {
 	if d.defaultHandle != nil {
 		d.defaultHandle.Close()
 	}
+	d.eraseThreadStatusDBInfo()
 	if d.st.opened && !d.readOnly {
 		job := d.newJobContext()
 		d.mu.Lock()

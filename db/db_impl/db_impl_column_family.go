@@ -105,6 +105,7 @@ func (d *DBImpl) addColumnFamily(o *rocksdb.ColumnFamilyOptions, name string, ct
 		return nil, err
 	}
 	cfd.InstallSuperVersion(ctx, d)
+	d.newThreadStatusCFInfo(cfd)
 	d.updateMaxInMemoryStateLocked()
 	h := db.NewColumnFamilyHandle(cfd, d)
 	d.st.heldHandles[h] = true
@@ -162,6 +163,7 @@ func (d *DBImpl) dropColumnFamily(cfd *db.ColumnFamilyData) error {
 		err = d.logAndApplyUnbatchedLocked(&db.LogAndApplyRequest{CFD: cfd, Edits: []*version.VersionEdit{edit}})
 	}
 	if err == nil {
+		d.eraseThreadStatusCFInfo(cfd)
 		d.updateMaxInMemoryStateLocked()
 		// Who waits for the family's flush or compaction waits in vain.
 		d.bgCond.Broadcast()

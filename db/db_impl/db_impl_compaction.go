@@ -72,11 +72,12 @@ func (d *DBImpl) requestCompactionToken(cfd *db.ColumnFamilyData, force bool, lo
 	return token, true
 }
 
-func (d *DBImpl) backgroundCallCompaction(p *prepicked, pri rocksdb.Priority) {
+func (d *DBImpl) backgroundCallCompaction(p *prepicked, pri rocksdb.Priority, status *monitoring.ThreadStatusData) {
 	syncpoint.Process("DBImpl::BGWorkCompaction")
 	syncpoint.Process("DBImpl::BackgroundCallCompaction:0")
 	syncpoint.Process("BackgroundCallCompaction:0")
 	job := d.newJobContext()
+	job.status = status
 	log := logging.NewLogBuffer(rocksdb.InfoLevel, d.infoLog)
 	d.mu.Lock()
 	d.st.numRunningCompacts++
@@ -343,7 +344,8 @@ func (d *DBImpl) trivialMoveLocked(cfd *db.ColumnFamilyData, c *compaction.Compa
 func (d *DBImpl) runCompactionJobLocked(cfd *db.ColumnFamilyData, c *compaction.Compaction, jc *jobContext, log *logging.LogBuffer) error {
 	snapshots, oldestConflict := d.st.snapshots.GetAll(dbMaxSequence)
 	j := job.NewCompactionJob(&job.Config{
-		JobID: jc.id, Compaction: c, CFD: cfd, DBName: d.dbName, DBOptions: d.immutable, MutableDBOptions: d.mutableDBOptions.Load(),
+		Status: jc.status,
+		JobID:  jc.id, Compaction: c, CFD: cfd, DBName: d.dbName, DBOptions: d.immutable, MutableDBOptions: d.mutableDBOptions.Load(),
 		FileOptions: d.compactionFileOpts, VersionSet: d.versions, Mutex: &d.mu, ShuttingDown: &d.shuttingDown,
 		ManualPaused: &d.manualPaused, LogBuffer: log, DBDirectory: d.dirs.DBDir(), OutputDirectory: d.dirs.DataDir(cfd, int(c.OutputPathID())),
 		Statistics: d.stats, ErrorHandler: d.errorHandler, Snapshots: snapshots, EarliestWriteConflictSnapshot: oldestConflict,
@@ -757,7 +759,7 @@ func (d *DBImpl) runManualCompaction(cfd *db.ColumnFamilyData, from, to int, o *
 		} else {
 			d.st.bgCompactScheduled++
 		}
-		d.env.Schedule(func() { d.backgroundCallCompaction(p, pri) }, pri, m, nil)
+		d.schedule("compaction", func(status *monitoring.ThreadStatusData) { d.backgroundCallCompaction(p, pri, status) }, pri, m)
 		syncpoint.Process("DBImpl::RunManualCompaction:Scheduled")
 	}
 	return reached, m.status

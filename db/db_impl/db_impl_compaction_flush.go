@@ -129,11 +129,11 @@ func (d *DBImpl) maybeScheduleLocked() {
 		st.bgFlushScheduled++
 		st.unscheduledFlushes--
 		syncpoint.ProcessArg("DBImpl::MaybeScheduleFlushOrCompaction:AfterSchedule:0", &st.unscheduledFlushes)
-		d.env.Schedule(func() {
+		d.schedule("flush", func(status *monitoring.ThreadStatusData) {
 			syncpoint.Process("DBImpl::BGWorkFlush")
-			d.backgroundCallFlush()
+			d.backgroundCallFlush(status)
 			syncpoint.Process("DBImpl::BGWorkFlush:done")
-		}, flushPool, d, nil)
+		}, flushPool, d)
 	}
 	if st.bgCompactionPaused > 0 || d.errorHandler.IsBGWorkStopped() || st.exclusiveManual > 0 {
 		return
@@ -141,7 +141,9 @@ func (d *DBImpl) maybeScheduleLocked() {
 	for st.bgCompactScheduled+st.bgBottomScheduled < limits.compactions && st.unscheduledCompacts > 0 {
 		st.bgCompactScheduled++
 		st.unscheduledCompacts--
-		d.env.Schedule(func() { d.backgroundCallCompaction(nil, rocksdb.LowPriority) }, rocksdb.LowPriority, d, nil)
+		d.schedule("compaction", func(status *monitoring.ThreadStatusData) {
+			d.backgroundCallCompaction(nil, rocksdb.LowPriority, status)
+		}, rocksdb.LowPriority, d)
 	}
 }
 
@@ -159,9 +161,10 @@ func (d *DBImpl) popFlushLocked() *flushRequest {
 // errorBackoff is how long a job waits after a failure, in microseconds.
 const errorBackoff = 1000000
 
-func (d *DBImpl) backgroundCallFlush() {
+func (d *DBImpl) backgroundCallFlush(status *monitoring.ThreadStatusData) {
 	syncpoint.Process("DBImpl::BackgroundCallFlush:start")
 	job := d.newJobContext()
+	job.status = status
 	log := logging.NewLogBuffer(rocksdb.InfoLevel, d.infoLog)
 	d.mu.Lock()
 	d.st.numRunningFlushes++
@@ -268,7 +271,7 @@ func (d *DBImpl) newFlushJobLocked(f familyFlush, reason rocksdb.FlushReason, sn
 		OutputDirectory: d.dirs.DataDir(cfd, 0), OutputCompression: db.GetCompressionFlush(cfd.IOptions(), mo),
 		Statistics: d.stats, EventLogger: d.eventLogger, SyncOutput: alone, WriteManifest: alone,
 		DBID: d.dbID, SessionID: d.sessionID, HostID: d.hostID,
-		MemtablesToFree: &job.memtablesToFree, ErrorHandler: d.errorHandler,
+		Status: job.status, MemtablesToFree: &job.memtablesToFree, ErrorHandler: d.errorHandler,
 		BlobCallback: d.blobCallback(),
 	})
 }

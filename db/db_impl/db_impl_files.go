@@ -17,6 +17,7 @@ import (
 	"github.com/rocksdb-go/rocksdb/file/filename"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
 	"github.com/rocksdb-go/rocksdb/logging"
+	"github.com/rocksdb-go/rocksdb/monitoring"
 	"github.com/rocksdb-go/rocksdb/test_util/syncpoint"
 )
 
@@ -27,8 +28,9 @@ type candidate struct{ name, dir string }
 // where there is none.
 type jobContext struct {
 	id              int
-	quiet           bool                        // listeners are not told of the compaction
-	stats           *rocksdb.CompactionJobStats // of its job; nil before there was one
+	status          *monitoring.ThreadStatusData // of the worker; nil with no thread tracking
+	quiet           bool                         // listeners are not told of the compaction
+	stats           *rocksdb.CompactionJobStats  // of its job; nil before there was one
 	sv              db.SuperVersionContext
 	memtablesToFree []*memtable.MemTable
 	fullScan        []candidate

@@ -149,8 +149,6 @@ func validateDBOptions(o *rocksdb.DBOptions) error {
 		return rocksdb.NotSupported("wal_filter is not built yet")
 	case o.SstFileManager != nil && !isBuiltInSstFileManager(o.SstFileManager):
 		return rocksdb.NotSupported("sst_file_manager other than the built-in one")
-	case o.EnableThreadTracking:
-		return rocksdb.NotSupported("enable_thread_tracking is not built yet")
 	case o.ReadIOExecutorThreads != 1:
 		return rocksdb.NotSupported("read_io_executor_threads other than 1 is not built yet")
 	}
@@ -198,6 +196,9 @@ func newDBImpl(src *rocksdb.DBOptions, dbName string, readOnly bool) (*DBImpl, e
 	co := rocksdb.DefaultLRUCacheOptions(tableCacheCapacity(mut.MaxOpenFiles))
 	co.NumShardBits, co.MetadataChargePolicy = imm.TableCacheNumshardbits, rocksdb.DontChargeCacheMetadata
 	if d.tableCache, err = cache.NewLRUCache(co); err != nil {
+		return nil, err
+	}
+	if err := d.initThreadTracking(); err != nil {
 		return nil, err
 	}
 	d.versions = db.NewVersionSet(&db.VersionSetOptions{DBName: dbName, DBOptions: d.immutable, MutableDBOptions: &mut,
@@ -429,6 +430,7 @@ func (d *DBImpl) openLocked(o *rocksdb.DBOptions, families []rocksdb.ColumnFamil
 		handles = append(handles, h)
 		sv := &db.SuperVersionContext{}
 		cfd.InstallSuperVersion(sv, d)
+		d.newThreadStatusCFInfo(cfd)
 		d.enqueuePendingCompactionLocked(cfd)
 		d.mu.Unlock()
 		sv.Clean()

@@ -54,7 +54,9 @@ type Config struct {
 	JobSnapshot     rocksdb.SequenceNumber
 	SnapshotChecker dbformat.SnapshotChecker
 	EventLogger     *logging.EventLogger
-	BlobCallback    blob.BlobFileCompletionCallback // optional
+	// Status is told what the job does; nil with no thread tracking.
+	Status       *monitoring.ThreadStatusData
+	BlobCallback blob.BlobFileCompletionCallback // optional
 	// BlobOutputDirectory is where blob files go.
 	BlobOutputDirectory rocksdb.FSDirectory
 	DBID, SessionID     string
@@ -125,9 +127,41 @@ func NewCompactionJob(cfg *Config) *CompactionJob {
 // Stats are the job's figures, complete after Run.
 func (j *CompactionJob) Stats() *rocksdb.CompactionJobStats { return &j.jobStats }
 
+// enterStage tells GetThreadList what step the job is at; the function that it
+// gives goes back to the step before.
+func (j *CompactionJob) enterStage(stage rocksdb.OperationStage) (leave func()) {
+	before := j.Status.SetThreadOperationStage(stage)
+	return func() { j.Status.SetThreadOperationStage(before) }
+}
+
+// reportStarted tells GetThreadList of the job. Properties come first, so that who
+// sees the operation sees them. Upstream: ReportStartedCompaction.
+func (j *CompactionJob) reportStarted() {
+	s, c := j.Status, j.Compaction
+	if s == nil {
+		return
+	}
+	s.SetEnableTracking(j.DBOptions.EnableThreadTracking)
+	s.SetColumnFamily(j.CFD.StatusKey())
+	s.SetThreadOperationProperty(rocksdb.CompactionJobID, uint64(j.JobID))
+	s.SetThreadOperationProperty(rocksdb.CompactionInputOutputLevel, uint64(c.StartLevel())<<32+uint64(c.OutputLevel()))
+	var flags uint64
+	if c.IsManualCompaction() {
+		flags++
+	}
+	if c.DeletionCompaction() {
+		flags += 2
+	}
+	s.SetThreadOperationProperty(rocksdb.CompactionPropFlags, flags)
+	s.SetThreadOperationProperty(rocksdb.CompactionTotalInputBytes, c.CalculateTotalInputSize())
+	s.SetThreadOperation(rocksdb.OpCompaction)
+}
+
 // Prepare splits the work into parts. The database's mutex is held; it is
 // released while index blocks are read.
 func (j *CompactionJob) Prepare() {
+	j.reportStarted()
+	defer j.enterStage(rocksdb.StageCompactionPrepare)()
 	switch {
 	case j.c.NeedsProximalLevel():
 		j.unsupported = rocksdb.NotSupported("preclude_last_level_data_seconds")
@@ -196,6 +230,7 @@ func (j *CompactionJob) prepareTimes() {
 // CompactionJob::FinalizeCompactionRun, CompactionJob::SyncOutputDirectories,
 // CompactionJob::RemoveEmptyOutputs.
 func (j *CompactionJob) Run() error {
+	defer j.enterStage(rocksdb.StageCompactionRun)()
 	syncpoint.Process("CompactionJob::Run():Start")
 	if j.LogBuffer != nil {
 		j.LogBuffer.FlushBufferToLog()
@@ -348,6 +383,8 @@ func (j *CompactionJob) addBlobGarbage(edit *version.VersionEdit) {
 // the input files. The database's mutex is held.
 // Upstream: CompactionJob::CleanupCompaction.
 func (j *CompactionJob) Install(runErr error, released func(error)) error {
+	defer j.Status.ResetThreadStatus()
+	defer j.enterStage(rocksdb.StageCompactionInstall)()
 	err := runErr
 	if err == nil {
 		err = j.status

@@ -258,6 +258,8 @@ func (j *CompactionJob) recordCompactionIOStats() {
 	}
 	monitoring.RecordTick(j.Statistics, rocksdb.CompactReadBytes, read)
 	monitoring.RecordTick(j.Statistics, rocksdb.CompactWriteBytes, written)
+	j.Status.IncreaseThreadOperationProperty(rocksdb.CompactionBytesRead, read)
+	j.Status.IncreaseThreadOperationProperty(rocksdb.CompactionBytesWritten, written)
 	switch j.c.CompactionReason() {
 	case rocksdb.CompactionReasonFilesMarkedForCompaction:
 		monitoring.RecordTick(j.Statistics, rocksdb.CompactReadBytesMarked, read)
