@@ -3,7 +3,10 @@
 
 package rocksdb
 
-import "github.com/rocksdb-go/rocksdb/util"
+import (
+	"github.com/rocksdb-go/rocksdb/db/db_impl"
+	"github.com/rocksdb-go/rocksdb/util"
+)
 
 // PutWithTimestamp stores value under key at time ts, which has the size that
 // the family's comparator wants, here and below. Reads see it at
@@ -66,6 +69,26 @@ func (c *ColumnFamily) IncreaseFullHistoryTsLow(ts []byte) error {
 // GetFullHistoryTsLow gives that timestamp; nil when it was never set.
 func (c *ColumnFamily) GetFullHistoryTsLow() ([]byte, error) {
 	return c.impl.GetFullHistoryTsLow(c.ColumnFamilyHandleImpl)
+}
+
+// GetNewestUserDefinedTimestamp gives the newest timestamp the family has seen,
+// nil for none. It is for families with PersistUserDefinedTimestamps off, others
+// answer NotSupported.
+func (c *ColumnFamily) GetNewestUserDefinedTimestamp() ([]byte, error) {
+	return c.impl.GetNewestUserDefinedTimestamp(c.ColumnFamilyHandleImpl)
+}
+
+// OpenAndTrimHistory is OpenColumnFamilies that takes out all entries newer than
+// timestamp trimTS of the families with timestamps, before anyone reads.
+// DBOptions.AvoidFlushDuringRecovery is InvalidArgument.
+func OpenAndTrimHistory(path string, o DBOptions, families []ColumnFamilyDescriptor, trimTS []byte) (*DB, []*ColumnFamily, error) {
+	RegisterBuiltins()
+	d, handles, err := dbimpl.OpenAndTrimHistory(&o, path, families, trimTS)
+	if err != nil {
+		return nil, nil, err
+	}
+	x, cfs := wrap(d, handles)
+	return x, cfs, nil
 }
 
 // BytewiseComparatorWithU64Ts orders keys by their bytes, and the versions of a

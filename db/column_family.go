@@ -138,6 +138,7 @@ type ColumnFamilyData struct {
 	allow2PC                  bool
 	nextEpochNumber           atomic.Uint64
 	fullHistoryTSLow          []byte
+	flushSkipsReschedule      bool // see SetFlushSkipReschedule
 
 	// ingestSstLock is held for reading while files are ingested, and for
 	// writing while what reads found is written to the memtable. It comes before

@@ -5,6 +5,7 @@ package db
 
 import (
 	"math"
+	"strings"
 
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
 	"github.com/rocksdb-go/rocksdb/logging"
@@ -219,6 +220,11 @@ func ValidateOptions(dbo *rocksdb.DBOptions, o *rocksdb.ColumnFamilyOptions) err
 	if err := checkProtectionBytes("block_protection_bytes_per_key", uint32(o.BlockProtectionBytesPerKey)); err != nil {
 		return err
 	}
+	if o.Comparator != nil && o.Comparator.TimestampSize() > 0 && !o.PersistUserDefinedTimestamps {
+		if err := checkMemtableOnlyTimestamps(dbo, o.Comparator); err != nil {
+			return err
+		}
+	}
 	if o.EnableBlobGarbageCollection {
 		if c := o.BlobGarbageCollectionAgeCutoff; c < 0 || c > 1 {
 			return rocksdb.InvalidArgument("The age cutoff for blob garbage collection should be in the range [0.0, 1.0].")
@@ -242,12 +248,26 @@ func ValidateOptions(dbo *rocksdb.DBOptions, o *rocksdb.ColumnFamilyOptions) err
 	return notBuiltYet(o)
 }
 
+// checkMemtableOnlyTimestamps refuses what does not go with timestamps that
+// tables do not keep: the newest one of a memtable is tracked by one writer, and
+// the flush of one family moves its full_history_ts_low up by a number.
+func checkMemtableOnlyTimestamps(dbo *rocksdb.DBOptions, cmp rocksdb.Comparator) error {
+	const suffix = ".u64ts"
+	switch name := cmp.Name(); {
+	case dbo.AtomicFlush:
+		return rocksdb.NotSupported("Not persisting user-defined timestamps feature is not supported in combination with atomic flush.")
+	case dbo.AllowConcurrentMemtableWrite:
+		return rocksdb.NotSupported("Not persisting user-defined timestamps feature is not supported in combination with concurrent memtable write.")
+	case len(name) <= len(suffix) || !strings.HasSuffix(name, suffix):
+		return rocksdb.NotSupported("Not persisting user-defined timestamps feature only support user-defined timestamps formatted as uint64_t.")
+	}
+	return nil
+}
+
 // CheckBuilt refuses, beside ValidateOptions, values whose feature is not there
 // yet.
 func CheckBuilt(o *rocksdb.ColumnFamilyOptions) error {
 	switch {
-	case o.Comparator != nil && o.Comparator.TimestampSize() > 0 && !o.PersistUserDefinedTimestamps:
-		return rocksdb.NotSupported("persist_user_defined_timestamps = false is not built yet")
 	case o.CompactionThreadLimiter != nil && !isBuiltInLimiter(o.CompactionThreadLimiter):
 		return rocksdb.NotSupported("compaction_thread_limiter other than the built-in one")
 	case o.BlobCompactionReadaheadSize > 0:

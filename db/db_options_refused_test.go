@@ -11,7 +11,6 @@ import (
 	"github.com/rocksdb-go/rocksdb"
 	"github.com/rocksdb-go/rocksdb/memtable"
 	"github.com/rocksdb-go/rocksdb/table/block_based"
-	"github.com/rocksdb-go/rocksdb/util"
 )
 
 func wantRefused(t *testing.T, option string, err error) {
@@ -71,9 +70,6 @@ func TestDBOptionsRefused_ColumnFamily(t *testing.T) {
 			bo := rocksdb.DefaultBlockBasedTableOptions()
 			bo.PersistentCache = noCache{}
 			o.TableFactory = blockbased.NewBlockBasedTableFactory(&bo)
-		},
-		"persist_user_defined_timestamps": func(o *rocksdb.ColumnFamilyOptions) {
-			o.PersistUserDefinedTimestamps, o.Comparator = false, util.BytewiseComparatorWithU64Ts()
 		},
 	} {
 		o := rocksdb.DefaultOptions()

@@ -4,8 +4,6 @@ package db
 
 import (
 	"bytes"
-	"encoding/binary"
-	"fmt"
 	"sync"
 	"sync/atomic"
 
@@ -132,7 +130,7 @@ func (j *FlushJob) reportStarted() {
 
 // stripsTimestamps tells whether the table is written without timestamps.
 func (j *FlushJob) stripsTimestamps() bool {
-	return j.c.CFD.icmp.TimestampSize() > 0 && !j.c.CFD.ioptions.PersistUserDefinedTimestamps
+	return j.c.CFD.keepsTimestampsInMemtablesOnly()
 }
 
 func (j *FlushJob) pickCutoffUDT() {
@@ -155,13 +153,9 @@ func (j *FlushJob) raiseFullHistoryTsLow() error {
 	if j.cutoffUDT == nil || len(low) > 0 && c.CFD.UserComparator().CompareTimestamp(j.cutoffUDT, low) < 0 {
 		return nil
 	}
-	if len(j.cutoffUDT) != 8 {
-		return rocksdb.NotSupported(fmt.Sprintf("persist_user_defined_timestamps = false with timestamps of %d bytes", len(j.cutoffUDT)))
-	}
-	next := binary.LittleEndian.AppendUint64(nil, binary.LittleEndian.Uint64(j.cutoffUDT)+1)
 	e := &version.VersionEdit{}
 	e.SetColumnFamily(c.CFD.id)
-	e.SetFullHistoryTsLow(string(next))
+	e.SetFullHistoryTsLow(string(FullHistoryTsLowFromCutoff(j.cutoffUDT)))
 	return c.VersionSet.LogAndApply(&LogAndApplyRequest{CFD: c.CFD, Edits: []*version.VersionEdit{e}, Mutex: c.Mutex, DBDirectory: c.OutputDirectory})
 }
 

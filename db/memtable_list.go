@@ -86,6 +86,17 @@ func getFromList(list []*memtable.MemTable, key *dbformat.LookupKey, ro *rocksdb
 	return false
 }
 
+// GetNewestUDT is the newest timestamp of the waiting memtables, which lies in
+// the newest one that has any; nil for none.
+func (v *MemTableListVersion) GetNewestUDT() []byte {
+	for _, m := range v.list {
+		if ts := m.GetNewestUDT(); ts != nil {
+			return ts
+		}
+	}
+	return nil
+}
+
 // AddIterators appends an iterator of each memtable and its range tombstones
 // through add.
 func (v *MemTableListVersion) AddIterators(ro *rocksdb.ReadOptions, prefixExtractor rocksdb.SliceTransform, readSeq rocksdb.SequenceNumber,

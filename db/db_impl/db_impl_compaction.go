@@ -492,6 +492,13 @@ func (d *DBImpl) finishManualLocked(m *manualCompaction, err error) {
 
 // CompactRange compacts the keys in [begin, end]; nil bounds are open.
 func (d *DBImpl) CompactRange(o *rocksdb.CompactRangeOptions, cf rocksdb.ColumnFamilyHandle, begin, end []byte) error {
+	return d.compactRangeTrimming(o, cf, begin, end, nil)
+}
+
+// compactRangeTrimming also drops what is newer than timestamp trimTS, unless it
+// is nil.
+// Upstream: DBImpl::CompactRangeInternal.
+func (d *DBImpl) compactRangeTrimming(o *rocksdb.CompactRangeOptions, cf rocksdb.ColumnFamilyHandle, begin, end, trimTS []byte) error {
 	if d.readOnly {
 		return d.readOnlyError()
 	}
@@ -547,7 +554,7 @@ func (d *DBImpl) CompactRange(o *rocksdb.CompactRangeOptions, cf rocksdb.ColumnF
 			return err
 		}
 	}
-	final, err := d.compactLevels(o, cfd, begin, end)
+	final, err := d.compactLevels(o, cfd, begin, end, trimTS)
 	if err == nil && final >= 0 && o.ChangeLevel {
 		err = d.refitAfterCompaction(cfd, final, o.TargetLevel)
 	}
@@ -559,7 +566,7 @@ func (d *DBImpl) CompactRange(o *rocksdb.CompactRangeOptions, cf rocksdb.ColumnF
 
 // compactLevels compacts level by level and gives the last output level, -1
 // when there was nothing.
-func (d *DBImpl) compactLevels(o *rocksdb.CompactRangeOptions, cfd *db.ColumnFamilyData, begin, end []byte) (int, error) {
+func (d *DBImpl) compactLevels(o *rocksdb.CompactRangeOptions, cfd *db.ColumnFamilyData, begin, end, trimTS []byte) (int, error) {
 	io := cfd.IOptions()
 	behind := io.AllowIngestBehind || io.CFAllowIngestBehind
 	switch {
@@ -568,10 +575,10 @@ func (d *DBImpl) compactLevels(o *rocksdb.CompactRangeOptions, cfd *db.ColumnFam
 		if behind {
 			final--
 		}
-		_, err := d.runManualCompaction(cfd, compaction.CompactAllLevels, final, o, begin, end, false, ^uint64(0))
+		_, err := d.runManualCompaction(cfd, compaction.CompactAllLevels, final, o, begin, end, trimTS, false, ^uint64(0))
 		return final, err
 	case io.CompactionStyle == rocksdb.CompactionStyleFIFO:
-		_, err := d.runManualCompaction(cfd, 0, 0, o, begin, end, false, ^uint64(0))
+		_, err := d.runManualCompaction(cfd, 0, 0, o, begin, end, trimTS, false, ^uint64(0))
 		return 0, err
 	}
 	first, err := d.firstOverlappedLevel(cfd, begin, end)
@@ -579,7 +586,7 @@ func (d *DBImpl) compactLevels(o *rocksdb.CompactRangeOptions, cfd *db.ColumnFam
 		return first, err
 	}
 	if io.CompactionStyle == rocksdb.CompactionStyleUniversal {
-		_, err := d.runManualCompaction(cfd, first, first, o, begin, end, true, ^uint64(0))
+		_, err := d.runManualCompaction(cfd, first, first, o, begin, end, trimTS, true, ^uint64(0))
 		return first, err
 	}
 	nextFile := d.versions.CurrentNextFileNumber()
@@ -603,7 +610,7 @@ func (d *DBImpl) compactLevels(o *rocksdb.CompactRangeOptions, cfd *db.ColumnFam
 		if io.LevelCompactionDynamicLevelBytes && level == 0 {
 			out = compaction.CompactToBaseLevel
 		}
-		reached, err := d.runManualCompaction(cfd, level, out, o, begin, end, false, ^uint64(0))
+		reached, err := d.runManualCompaction(cfd, level, out, o, begin, end, trimTS, false, ^uint64(0))
 		if err != nil {
 			return final, err
 		}
@@ -619,7 +626,7 @@ func (d *DBImpl) compactLevels(o *rocksdb.CompactRangeOptions, cfd *db.ColumnFam
 	b := o.BottommostLevelCompaction
 	if b == rocksdb.BottommostLevelCompactionForce || b == rocksdb.BottommostLevelCompactionForceOptimized ||
 		b == rocksdb.BottommostLevelCompactionIfHaveCompactionFilter && filter {
-		_, err = d.runManualCompaction(cfd, final, final, o, begin, end, true, nextFile)
+		_, err = d.runManualCompaction(cfd, final, final, o, begin, end, trimTS, true, nextFile)
 	}
 	return final, err
 }
@@ -687,9 +694,9 @@ func (d *DBImpl) removeManualLocked(m *manualCompaction) {
 // runManualCompaction compacts one level into another, step by step, and gives
 // the level that the output went to.
 // Upstream: DBImpl::AddManualCompaction, DBImpl::HasPendingManualCompaction.
-func (d *DBImpl) runManualCompaction(cfd *db.ColumnFamilyData, from, to int, o *rocksdb.CompactRangeOptions, begin, end []byte, noTrivial bool, maxFile uint64) (reached int, err error) {
+func (d *DBImpl) runManualCompaction(cfd *db.ColumnFamilyData, from, to int, o *rocksdb.CompactRangeOptions, begin, end, trimTS []byte, noTrivial bool, maxFile uint64) (reached int, err error) {
 	m := &manualCompaction{cfd: cfd, exclusive: o.ExclusiveManualCompaction, noTrivial: noTrivial, canceled: o.Canceled}
-	m.in = compaction.ManualRange{InputLevel: from, OutputLevel: to, Options: o, MaxFileNumToIgnore: maxFile}
+	m.in = compaction.ManualRange{InputLevel: from, OutputLevel: to, Options: o, MaxFileNumToIgnore: maxFile, TrimTS: string(trimTS)}
 	if style := cfd.IOptions().CompactionStyle; style == rocksdb.CompactionStyleLevel {
 		if begin != nil {
 			m.in.Begin = dbformat.SetMinPossibleForUserKey(begin)

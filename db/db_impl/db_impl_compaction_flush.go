@@ -22,6 +22,7 @@ type flushRequest struct {
 	reason   rocksdb.FlushReason
 	atomic   bool
 	families []familyFlush
+	tries    int // how often it was taken from the queue to be put back
 }
 
 // familyFlush is one family's part of a request.
@@ -76,9 +77,12 @@ func (d *DBImpl) installSuperVersionAndScheduleLocked(cfd *db.ColumnFamilyData, 
 	d.updateMaxInMemoryStateLocked()
 }
 
-func (d *DBImpl) enqueueFlushLocked(r *flushRequest) {
+// enqueueFlushLocked queues a request and tells whether it did; one of a family
+// that is queued already, or has nothing to flush, it does not.
+// Upstream: DBImpl::EnqueuePendingFlush.
+func (d *DBImpl) enqueueFlushLocked(r *flushRequest) bool {
 	if d.shuttingDown.Load() || len(r.families) == 0 {
-		return
+		return false
 	}
 	if r.atomic {
 		// It may stand in the queue beside other requests for the same families:
@@ -90,13 +94,14 @@ func (d *DBImpl) enqueueFlushLocked(r *flushRequest) {
 	} else {
 		cfd := r.families[0].cfd
 		if cfd.QueuedForFlush() || !cfd.Imm().IsFlushPending() {
-			return
+			return false
 		}
 		cfd.Ref()
 		cfd.SetQueuedForFlush(true)
 	}
 	d.st.flushQueue = append(d.st.flushQueue, r)
 	d.st.unscheduledFlushes++
+	return true
 }
 
 // enqueuePendingCompactionLocked is upstream's DBImpl::AddToCompactionQueue.
@@ -169,8 +174,15 @@ func (d *DBImpl) backgroundCallFlush(status *monitoring.ThreadStatusData) {
 	d.mu.Lock()
 	d.st.numRunningFlushes++
 	pending := d.captureOutputsLocked()
-	reason, err := d.backgroundFlushLocked(job, log)
-	if err != nil && !isShutdownOrDropped(err) && reason != rocksdb.FlushReasonErrorRecovery {
+	postponed := false
+	reason, err := d.backgroundFlushLocked(job, log, &postponed)
+	if postponed {
+		d.bgCond.Broadcast()
+		d.mu.Unlock()
+		syncpoint.Process("DBImpl::AfterRetainUDTReschedule:cb")
+		d.clock.SleepForMicroseconds(errorBackoff / 10) // it is in the queue again
+		d.mu.Lock()
+	} else if err != nil && !isShutdownOrDropped(err) && reason != rocksdb.FlushReasonErrorRecovery {
 		n := d.families.GetDefault().InternalStats().BumpAndGetBackgroundErrorCount()
 		d.bgCond.Broadcast() // a waiting writer sees the error
 		d.mu.Unlock()
@@ -181,7 +193,9 @@ func (d *DBImpl) backgroundCallFlush(status *monitoring.ThreadStatusData) {
 	}
 	syncpoint.Process("DBImpl::BackgroundCallFlush:FlushFinish:0")
 	d.releaseOutputsLocked(pending)
-	d.findObsoleteFilesLocked(job, err != nil && !isShutdownOrDropped(err), false)
+	if !postponed {
+		d.findObsoleteFilesLocked(job, err != nil && !isShutdownOrDropped(err), false)
+	}
 	d.mu.Unlock()
 	log.FlushBufferToLog()
 	if job.haveSomethingToDelete() {
@@ -211,8 +225,9 @@ func isShutdownOrDropped(err error) bool {
 }
 
 // backgroundFlushLocked works on the first request of the queue that has
-// something to do, and gives its reason.
-func (d *DBImpl) backgroundFlushLocked(job *jobContext, log *logging.LogBuffer) (rocksdb.FlushReason, error) {
+// something to do, and gives its reason. One that is put off to keep timestamps
+// goes back to the queue; *postponed tells of it.
+func (d *DBImpl) backgroundFlushLocked(job *jobContext, log *logging.LogBuffer, postponed *bool) (rocksdb.FlushReason, error) {
 	if d.errorHandler.IsBGWorkStopped() {
 		if !d.errorHandler.IsRecoveryInProgress() {
 			return rocksdb.FlushReasonOthers, d.errorHandler.GetBGError()
@@ -229,6 +244,18 @@ func (d *DBImpl) backgroundFlushLocked(job *jobContext, log *logging.LogBuffer) 
 			d.unrefRequestLocked(r, job)
 			return r.reason, err
 		}
+		r.tries++
+		if !r.atomic && d.shouldPostponeFlushLocked(r.families[0]) {
+			cfd := r.families[0].cfd
+			if cfd.UnrefLocked(&job.memtablesToFree) {
+				return r.reason, nil
+			}
+			logging.ToBuffer(log, "FlushRequest for column family %s is re-scheduled to retain user-defined timestamps.", cfd.GetName())
+			d.enqueueFlushLocked(r)
+			*postponed = true
+			return r.reason, rocksdb.TryAgain()
+		}
+		syncpoint.ProcessArg("DBImpl::BackgroundFlush:CheckFlushRequest:cb", &r.tries)
 		due := &flushRequest{reason: r.reason, atomic: r.atomic}
 		for _, f := range r.families {
 			if !f.cfd.IsDropped() && f.cfd.Imm().IsFlushPending() {
@@ -636,7 +663,10 @@ func (d *DBImpl) flushUnbatchedLocked(cfd *db.ColumnFamilyData, o *rocksdb.Flush
 		pending = append(pending, familyFlush{cfd, cfd.Imm().GetLatestMemTableID(false)})
 		cfd.Imm().FlushRequested()
 		cfd.Ref() // while it is waited for
-		d.enqueueFlushLocked(flushOfOne(cfd, reason))
+		queued := cfd.QueuedForFlush()
+		if d.enqueueFlushLocked(flushOfOne(cfd, reason)) || queued {
+			cfd.SetFlushSkipReschedule()
+		}
 	}
 	if err == nil && cfd.Imm().NumNotFlushed() > 0 {
 		request(cfd)

@@ -44,7 +44,7 @@ func (d *DBImpl) TestCompactRange(level int, begin, end []byte, cf rocksdb.Colum
 	}
 	o := rocksdb.DefaultCompactRangeOptions()
 	o.ExclusiveManualCompaction = true
-	_, err := d.runManualCompaction(cfd, level, out, &o, begin, end, disallowTrivialMove, ^uint64(0))
+	_, err := d.runManualCompaction(cfd, level, out, &o, begin, end, nil, disallowTrivialMove, ^uint64(0))
 	return err
 }
 

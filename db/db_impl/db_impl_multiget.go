@@ -109,7 +109,10 @@ func (d *DBImpl) MultiGetWithTimestamps(ro *rocksdb.ReadOptions, cf rocksdb.Colu
 		}
 		return
 	}
-	_ = d.multiGetImpl(ro, sv, s.sorted, d.readSequence(ro), s)
+	seq := d.readSequence(ro)
+	syncpoint.Process("DBImpl::MultiCFSnapshot:AfterGetSeqNum1")
+	syncpoint.Process("DBImpl::MultiCFSnapshot:AfterGetSeqNum2")
+	_ = d.multiGetImpl(ro, sv, s.sorted, seq, s)
 }
 
 // MultiGetCF is MultiGet with a family for each key.

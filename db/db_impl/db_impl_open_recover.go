@@ -849,13 +849,23 @@ func (r *walRecovery) writeLevel0Table(cfd *db.ColumnFamilyData) error {
 	ro := rocksdb.DefaultReadOptions()
 	ro.TotalOrderSeek = true
 	ro.IOActivity = rocksdb.IOActivityDBOpen
-	iter := table.NewMergingIterator(cfd.InternalComparator(), []internaliter.InternalIterator{mem.NewIterator(&ro, nil, nil)}, false)
+	strips := cfd.UserComparator().TimestampSize() > 0 && !cfd.IOptions().PersistUserDefinedTimestamps
+	var points internaliter.InternalIterator
+	var t *rangedel.FragmentedRangeTombstoneIterator
+	var err error
+	if strips {
+		points = mem.NewTimestampStrippingIterator(&ro, nil, nil)
+		t, err = mem.NewTimestampStrippingRangeTombstoneIterator(&ro, dbformat.MaxSequenceNumber)
+	} else {
+		points = mem.NewIterator(&ro, nil, nil)
+		t, err = mem.NewRangeTombstoneIterator(&ro, dbformat.MaxSequenceNumber, false)
+	}
+	iter := table.NewMergingIterator(cfd.InternalComparator(), []internaliter.InternalIterator{points}, false)
 	defer iter.Close()
-	var tombstones []*rangedel.FragmentedRangeTombstoneIterator
-	t, err := mem.NewRangeTombstoneIterator(&ro, dbformat.MaxSequenceNumber, false)
 	if err != nil {
 		return err
 	}
+	var tombstones []*rangedel.FragmentedRangeTombstoneIterator
 	if t != nil {
 		tombstones = append(tombstones, t)
 	}
@@ -896,6 +906,11 @@ func (r *walRecovery) writeLevel0Table(cfd *db.ColumnFamilyData) error {
 		r.edits[cfd].AddFile(0, meta)
 		for _, a := range blobs.Additions {
 			r.edits[cfd].AddBlobFile(a)
+		}
+		if newest := mem.GetNewestUDT(); strips && newest != nil {
+			if low := cfd.GetFullHistoryTsLow(); len(low) == 0 || cfd.UserComparator().CompareTimestamp(newest, low) >= 0 {
+				r.edits[cfd].SetFullHistoryTsLow(string(db.FullHistoryTsLowFromCutoff(newest)))
+			}
 		}
 		stats.BytesWritten = meta.FD.GetFileSize()
 		stats.NumOutputFiles = 1

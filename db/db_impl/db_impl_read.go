@@ -110,7 +110,12 @@ func (d *DBImpl) get(ro *rocksdb.ReadOptions, cf rocksdb.ColumnFamilyHandle, key
 		start = d.clock.NowNanos()
 	}
 	sv := cfd.GetReferencedSuperVersion()
+	syncpoint.Process("DBImpl::GetImpl:AfterAcquireSv")
+	syncpoint.Process("DBImpl::GetImpl:1")
+	syncpoint.Process("DBImpl::GetImpl:2")
 	seq := d.readSequence(ro)
+	syncpoint.Process("DBImpl::GetImpl:3")
+	syncpoint.Process("DBImpl::GetImpl:4")
 	if timed {
 		ro.PerfContext.GetSnapshotTime += d.clock.NowNanos() - start
 	}
@@ -351,7 +356,10 @@ func (d *DBImpl) NewIterator(ro *rocksdb.ReadOptions, cf rocksdb.ColumnFamilyHan
 		return it
 	}
 	syncpoint.Process("DBImpl::NewIteratorImpl:1")
-	it.init(d.readSequence(ro))
+	seq := d.readSequence(ro)
+	syncpoint.Process("DBImpl::NewIterator:3")
+	syncpoint.Process("DBImpl::NewIterator:4")
+	it.init(seq)
 	return it
 }
 

@@ -129,7 +129,9 @@ func (d *DBImpl) retryFlushesLocked(reason rocksdb.FlushReason, wait bool) error
 		if d.immutable.AtomicFlush {
 			atomic.families = append(atomic.families, f)
 		} else {
-			d.enqueueFlushLocked(flushOfOne(cfd, reason))
+			if d.enqueueFlushLocked(flushOfOne(cfd, reason)) {
+				cfd.SetFlushSkipReschedule()
+			}
 		}
 	}
 	d.enqueueFlushLocked(atomic)

@@ -150,7 +150,7 @@ func (d *DBImpl) GetFullHistoryTsLow(cf rocksdb.ColumnFamilyHandle) ([]byte, err
 
 // GetNewestUserDefinedTimestamp gives the newest timestamp the family has seen,
 // nil for none; only for families that keep timestamps in memtables alone, of
-// which there are none yet.
+// whose tables full_history_ts_low tells.
 func (d *DBImpl) GetNewestUserDefinedTimestamp(cf rocksdb.ColumnFamilyHandle) ([]byte, error) {
 	cfd := d.cfd(cf)
 	if cfd.UserComparator().TimestampSize() == 0 {
@@ -160,5 +160,64 @@ func (d *DBImpl) GetNewestUserDefinedTimestamp(cf rocksdb.ColumnFamilyHandle) ([
 		return nil, rocksdb.NotSupported("GetNewestUserDefinedTimestamp doesn't support the case when user" +
 			"defined timestamps are persisted.")
 	}
-	return nil, rocksdb.NotSupported("persist_user_defined_timestamps = false is not built yet")
+	sv := cfd.GetReferencedSuperVersion()
+	defer d.returnSuperVersion(sv)
+	d.mu.Lock()
+	var w *unbatched
+	if sv.Mem == cfd.Mem() && !d.readOnly {
+		w = d.enterUnbatchedLocked() // no write beside
+	}
+	newest := bytes.Clone(sv.Mem.GetNewestUDT())
+	if w != nil {
+		d.exitUnbatchedLocked(w)
+	}
+	d.mu.Unlock()
+	if newest == nil {
+		newest = bytes.Clone(sv.Imm.GetNewestUDT())
+	}
+	if newest == nil && sv.Current.GetSstFilesSize() != 0 && len(sv.FullHistoryTSLow) > 0 {
+		newest = db.CutoffFromFullHistoryTsLow(sv.FullHistoryTSLow)
+	}
+	return newest, nil
+}
+
+// shouldPostponeFlushLocked tells whether a family's flush has to wait, since
+// its memtables hold history that is to be kept. A flush that a caller asked for
+// does not wait, nor one without which writers would.
+// Upstream: DBImpl::ShouldRescheduleFlushRequestToRetainUDT.
+func (d *DBImpl) shouldPostponeFlushLocked(f familyFlush) bool {
+	cfd := f.cfd
+	if cfd.GetAndClearFlushSkipReschedule() || cfd.IsDropped() || !cfd.ShouldPostponeFlushToRetainUDT(f.maxID) {
+		return false
+	}
+	stall, _ := db.GetWriteStallConditionAndCause(cfd.GetUnflushedMemTableCountForWriteStallCheck(), 0, 0,
+		cfd.GetLatestMutableCFOptions(), cfd.IOptions().MinWriteBufferNumberToMerge)
+	return stall == rocksdb.WriteStallConditionNormal
+}
+
+// OpenAndTrimHistory opens a database as Open does and takes out, of families
+// with timestamps, all entries newer than trimTS.
+func OpenAndTrimHistory(o *rocksdb.DBOptions, dbName string, families []rocksdb.ColumnFamilyDescriptor, trimTS []byte) (*DBImpl, []*db.ColumnFamilyHandleImpl, error) {
+	if o.AvoidFlushDuringRecovery {
+		return nil, nil, rocksdb.InvalidArgument("avoid_flush_during_recovery incompatible with OpenAndTrimHistory")
+	}
+	d, handles, err := Open(o, dbName, families)
+	if err != nil {
+		return nil, nil, err
+	}
+	cro := rocksdb.DefaultCompactRangeOptions()
+	cro.BottommostLevelCompaction = rocksdb.BottommostLevelCompactionForceOptimized
+	for _, h := range handles {
+		if err == nil && h.GetComparator().TimestampSize() > 0 {
+			err = d.compactRangeTrimming(&cro, h, nil, nil, trimTS)
+		}
+	}
+	if err == nil {
+		return d, handles, nil
+	}
+	for _, h := range handles {
+		h.Close()
+	}
+	_ = d.Close()
+	return nil, nil, err
 }

@@ -5,6 +5,7 @@
 package dbimpl
 
 import (
+	"bytes"
 	"github.com/rocksdb-go/rocksdb/db/version"
 	"github.com/rocksdb-go/rocksdb/util/stopwatch"
 	"sync"
@@ -1153,6 +1154,9 @@ func (d *DBImpl) switchMemtableLocked(cfd *db.ColumnFamilyData, ctx *writeContex
 	numImm := cfd.Imm().NumNotFlushed()
 	info := rocksdb.MemTableInfo{CFName: cfd.GetName(), FirstSeqno: sealed.GetFirstSequenceNumber(),
 		EarliestSeqno: sealed.GetEarliestSequenceNumber(), NumEntries: sealed.NumEntries(), NumDeletes: sealed.NumDeletion()}
+	if !cfd.IOptions().PersistUserDefinedTimestamps {
+		info.NewestUDT = bytes.Clone(sealed.GetNewestUDT())
+	}
 	d.mu.Unlock()
 	var err error
 	var log *logHandle

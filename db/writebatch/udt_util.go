@@ -179,7 +179,10 @@ func (h *timestampRecoveryHandler) MarkEndPrepare(xid []byte) error {
 
 func (h *timestampRecoveryHandler) MarkNoop(bool) error { h.out.InsertNoop(); return nil }
 
-func (h *timestampRecoveryHandler) MarkRollback(xid []byte) error { h.out.MarkRollback(xid); return nil }
+func (h *timestampRecoveryHandler) MarkRollback(xid []byte) error {
+	h.out.MarkRollback(xid)
+	return nil
+}
 
 func (h *timestampRecoveryHandler) MarkCommit(xid []byte) error { h.out.MarkCommit(xid); return nil }
 

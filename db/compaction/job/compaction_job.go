@@ -167,8 +167,6 @@ func (j *CompactionJob) Prepare() {
 		j.unsupported = rocksdb.NotSupported("preclude_last_level_data_seconds")
 	case j.DBOptions.CompactionService != nil:
 		j.unsupported = rocksdb.NotSupported("compaction_service")
-	case j.c.TrimTS() != "":
-		j.unsupported = rocksdb.NotSupported("trimming history in a compaction")
 	}
 	j.writeHint = j.c.InputVersion().StorageInfo().CalculateSSTWriteHint(j.c.OutputLevel(), j.DBOptions.CalculateSstWriteLifetimeHintSet)
 	var boundaries [][]byte

@@ -166,7 +166,7 @@ func (j *CompactionJob) createInput(s *subcompactionState) *partInput {
 	if s.end != nil {
 		ro.IterateUpperBound = dbformat.StripTimestampFromUserKey(s.end, ts)
 	}
-	s.rangeDel = rangedel.NewCompactionRangeDelAggregator(j.icmp, j.Snapshots, j.fullHistoryTSLow, nil)
+	s.rangeDel = rangedel.NewCompactionRangeDelAggregator(j.icmp, j.Snapshots, j.fullHistoryTSLow, []byte(j.c.TrimTS()))
 	in.raw = j.makeInputIterator(s, ro)
 	in.input = in.raw
 	if s.start != nil || s.end != nil {
@@ -175,6 +175,9 @@ func (j *CompactionJob) createInput(s *subcompactionState) *partInput {
 	if j.c.DoesInputReferenceBlobFiles() {
 		s.outputs.meters = true
 		in.input = blob.NewCountingIterator(in.input, &s.outputs.garbage)
+	}
+	if trim := j.c.TrimTS(); ts > 0 && trim != "" {
+		in.input = compaction.NewHistoryTrimmingIterator(in.input, j.icmp.UserComparator(), []byte(trim))
 	}
 	return in
 }
