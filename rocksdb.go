@@ -22,6 +22,13 @@ type WriteBatchHandler = writebatch.Handler
 // NewWriteBatch makes an empty batch.
 func NewWriteBatch() *WriteBatch { return writebatch.New() }
 
+// NewWriteBatchWithTimestampSize makes an empty batch whose calls without a
+// family leave room for timestamps of n bytes, the size that the default family
+// has; see WriteBatch.UpdateTimestamps.
+func NewWriteBatchWithTimestampSize(n int) *WriteBatch {
+	return writebatch.NewWithTimestampSize(0, 0, n)
+}
+
 // DB is an open database, and its default column family. It is safe for
 // concurrent use and has to be closed.
 type DB struct {

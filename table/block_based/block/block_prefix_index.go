@@ -3,6 +3,7 @@
 package block
 
 import (
+	"bytes"
 	"github.com/rocksdb-go/rocksdb/db/dbformat"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
 	"github.com/rocksdb-go/rocksdb/util"
@@ -88,6 +89,18 @@ func (x *BlockPrefixIndex) GetBlocks(key []byte) []uint32 {
 	prefix := x.extractor.Transform(dbformat.ExtractUserKey(key))
 	b := util.Hash(prefix, 0) % uint32(len(x.starts)-1)
 	return x.blocks[x.starts[b]:x.starts[b+1]]
+}
+
+// KnowsPrefixOf tells whether GetBlocks may be asked for an internal key with a
+// timestamp of tsSize bytes. A prefix that reaches into the timestamp is that of
+// one version only, and the key's versions stand under others.
+func (x *BlockPrefixIndex) KnowsPrefixOf(key []byte, tsSize int) bool {
+	if tsSize == 0 {
+		return true
+	}
+	user := dbformat.ExtractUserKey(key)
+	plain := dbformat.StripTimestampFromUserKey(user, tsSize)
+	return x.extractor.InDomain(plain) && bytes.Equal(x.extractor.Transform(plain), x.extractor.Transform(user))
 }
 
 // ApproximateMemoryUsage is in bytes.

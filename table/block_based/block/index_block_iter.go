@@ -151,7 +151,7 @@ func (it *IndexBlockIter) Seek(target []byte) {
 	var index uint32
 	var exact, ok bool
 	switch {
-	case it.prefixIndex != nil:
+	case it.prefixIndex != nil && it.prefixIndex.KnowsPrefixOf(target, it.icmp.TimestampSize()):
 		var mayExist bool
 		index, mayExist, ok = it.prefixSeek(target, seekKey)
 		if !mayExist && it.status == nil {
