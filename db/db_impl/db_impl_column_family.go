@@ -91,6 +91,7 @@ func (d *DBImpl) addColumnFamily(o *rocksdb.ColumnFamilyOptions, name string, ct
 	edit.SetColumnFamily(d.families.GetNextColumnFamilyID())
 	edit.SetLogNumber(d.logNumber.Load())
 	edit.SetComparatorName(db.SanitizeColumnFamilyOptions(d.immutable, false, o).Comparator.Name())
+	edit.SetPersistUserDefinedTimestamps(o.PersistUserDefinedTimestamps)
 	d.st.openingColumnFamily = true
 	err := d.logAndApplyUnbatchedLocked(&db.LogAndApplyRequest{Edits: []*version.VersionEdit{edit}, NewCFOptions: o})
 	d.st.openingColumnFamily = false
