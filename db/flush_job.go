@@ -387,6 +387,7 @@ func (j *FlushJob) buildTable() error {
 		Properties: &j.props, Stats: &j.stats, ReadOptions: &ro, FullHistoryTSLow: j.fullHistoryTSLow,
 		SeqnoToTimeMapping: c.SeqnoToTimeMapping, IOStats: &j.io,
 		BlobFiles: &j.blobs,
+		RangeSize: func(start, end []byte) uint64 { return j.base.CoveredSize(&ro, start, end) },
 	}
 	j.blobs = BlobFileArgs{NewFileNumber: c.VersionSet.NewFileNumber, Reason: rocksdb.BlobFileCreationReasonFlush, Callback: c.BlobCallback}
 	var payload, garbage uint64

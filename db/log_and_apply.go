@@ -24,6 +24,9 @@ type LogAndApplyRequest struct {
 	// ManifestWritten, when not nil, is called with the mutex held once the
 	// outcome is known and before a new version is installed.
 	ManifestWritten func(error)
+	// PreCallback, when not nil, is called with the mutex held when the edit's
+	// turn has come; its error is the outcome and nothing is done.
+	PreCallback func() error
 }
 
 // EditsForFamily is one family's part of an atomic group of edits.

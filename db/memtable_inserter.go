@@ -332,11 +332,11 @@ func (v *BatchValidator) DeleteRangeCF(id uint32, begin, end []byte) error {
 	if err != nil || cfd == nil {
 		return err
 	}
-	switch c := cfd.icmp.CompareUserKey(begin, end); {
-	case c > 0:
+	if err := cfd.checkRangeDeletion(); err != nil {
+		return err
+	}
+	if cfd.icmp.CompareUserKey(begin, end) > 0 {
 		return rocksdb.InvalidArgument("end key comes before start key")
-	case c < 0:
-		return cfd.checkRangeDeletion()
 	}
 	return nil
 }

@@ -175,6 +175,12 @@ func GetTotalBlobFileSize(head *Version) uint64 {
 	return sum
 }
 
+// CoveredSize is about the bytes that a range tombstone of a new level 0 file
+// covers.
+func (v *Version) CoveredSize(ro *rocksdb.ReadOptions, start, end []byte) uint64 {
+	return v.vset.ApproximateSize(ro, v, start, end, 0, -1, 0.1, rocksdb.CallerFlush)
+}
+
 // ApproximateSize is about the bytes of v's tables, on levels from startLevel
 // to before endLevel (-1 for all), between two internal keys. errorMargin, when
 // above 0, allows that share of error where it saves looking into files.

@@ -205,7 +205,7 @@ func (vs *VersionSet) LogAndApply(r *LogAndApplyRequest) error {
 	return vs.logAndApply(&manifestWrite{
 		writers: []*manifestWriter{{cfd: r.CFD, edits: r.Edits, callback: r.ManifestWritten, maxThreads: 1}},
 		mu:      r.Mutex, dir: r.DBDirectory, newDescriptorLog: r.NewDescriptorLog, newCFOptions: r.NewCFOptions,
-		readOptions: &ro, writeOptions: r.WriteOptions,
+		readOptions: &ro, writeOptions: r.WriteOptions, preCallback: r.PreCallback,
 	})
 }
 

@@ -401,12 +401,14 @@ func (d *DBImpl) SetOptions(cf rocksdb.ColumnFamilyHandle, values map[string]str
 	d.optionsMu.Lock()
 	defer d.optionsMu.Unlock()
 	d.mu.Lock()
-	err := cfd.SetOptionsLocked(&dbo, values)
+	// A version holds the options that it is read and compacted under: new
+	// options need a new one. Nothing is written to the MANIFEST.
+	edit := &version.VersionEdit{}
+	edit.MarkNoManifestWriteDummy()
+	err := d.versions.LogAndApply(&db.LogAndApplyRequest{CFD: cfd, Edits: []*version.VersionEdit{edit}, Mutex: &d.mu, DBDirectory: d.dirs.DBDir(),
+		PreCallback: func() error { return cfd.SetOptionsLocked(&dbo, values) }})
 	if err == nil {
 		d.updateMaxInMemoryStateLocked()
-		vs := cfd.Current().StorageInfo()
-		mo := cfd.GetLatestMutableCFOptions()
-		vs.ComputeCompactionScore(cfd.IOptions(), mo, string(cfd.GetFullHistoryTsLow()))
 		d.installSuperVersionAndScheduleLocked(cfd, ctx)
 		d.bgCond.Broadcast() // writers may go on with the new options
 		syncpoint.Process("DBImpl::SetOptions:Installed")

@@ -884,6 +884,8 @@ func (r *walRecovery) writeLevel0Table(cfd *db.ColumnFamilyData) error {
 	start := d.clock.NowMicros()
 	fo := d.compactionFileOpts
 	blobs := db.BlobFileArgs{NewFileNumber: d.versions.NewFileNumber, Reason: rocksdb.BlobFileCreationReasonRecovery, Callback: d.blobCallback()}
+	base := cfd.Current()
+	base.Ref()
 	d.mu.Unlock()
 	err = db.BuildTable(&db.BuildTableArgs{
 		DBName: d.dbName, DBOptions: d.immutable, CFD: cfd, FileOptions: fo, MutableCFOptions: mo,
@@ -891,6 +893,7 @@ func (r *walRecovery) writeLevel0Table(cfd *db.ColumnFamilyData) error {
 		Reason: rocksdb.TableFileCreationReasonRecovery, EventLogger: d.eventLogger, JobID: r.jobID,
 		OldestKeyTime: now, CurrentTime: now, DBID: d.dbID, SessionID: d.sessionID, Priority: rocksdb.IOHigh,
 		Properties: &props, Stats: &stats, ReadOptions: &ro, BlobFiles: &blobs,
+		RangeSize: func(start, end []byte) uint64 { return base.CoveredSize(&ro, start, end) },
 	})
 	if err == nil && meta.FD.GetFileSize() > 0 {
 		// The MANIFEST is synced when it names the table; by then the directory
@@ -898,6 +901,7 @@ func (r *walRecovery) writeLevel0Table(cfd *db.ColumnFamilyData) error {
 		err = d.dirs.DataDir(cfd, int(meta.FD.GetPathId())).FsyncWithDirOptions(&rocksdb.IOOptions{}, rocksdb.DirFsyncOptions{Reason: rocksdb.DirFsyncNewFileSynced})
 	}
 	d.mu.Lock()
+	base.Unref()
 	logging.Debug(d.infoLog, "[%s] [WriteLevel0TableForRecovery] Level-0 table #%d: %d bytes %s", cfd.GetName(), meta.FD.GetNumber(), meta.FD.GetFileSize(), statusText(err))
 	if err != nil {
 		return err
