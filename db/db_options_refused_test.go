@@ -105,19 +105,16 @@ func TestDBOptionsRefused_Calls(t *testing.T) {
 	}
 	threshold := uint64(1)
 	for option, set := range map[string]func(ro *rocksdb.ReadOptions){
-		"merge_operand_count_threshold":       func(ro *rocksdb.ReadOptions) { ro.MergeOperandCountThreshold = &threshold },
-		"read_scoped_block_buffer_provider":   func(ro *rocksdb.ReadOptions) { ro.ReadScopedBlockBufferProvider = noBuffers{} },
-		"auto_refresh_iterator_with_snapshot": func(ro *rocksdb.ReadOptions) { ro.AutoRefreshIteratorWithSnapshot = true },
+		"merge_operand_count_threshold":     func(ro *rocksdb.ReadOptions) { ro.MergeOperandCountThreshold = &threshold },
+		"read_scoped_block_buffer_provider": func(ro *rocksdb.ReadOptions) { ro.ReadScopedBlockBufferProvider = noBuffers{} },
 	} {
 		ro := rocksdb.DefaultReadOptions()
 		set(&ro)
-		if option != "auto_refresh_iterator_with_snapshot" { // of iterators alone
-			_, err := d.Get(&ro, key)
-			wantRefused(t, option, err)
-			errs := make([]error, 1)
-			d.MultiGet(&ro, [][]byte{key}, make([]rocksdb.PinnableSlice, 1), errs)
-			wantRefused(t, option, errs[0])
-		}
+		_, err := d.Get(&ro, key)
+		wantRefused(t, option, err)
+		errs := make([]error, 1)
+		d.MultiGet(&ro, [][]byte{key}, make([]rocksdb.PinnableSlice, 1), errs)
+		wantRefused(t, option, errs[0])
 		it := d.NewIterator(&ro)
 		wantRefused(t, option, it.Err())
 		if err := it.Close(); err != nil && !errors.Is(err, rocksdb.ErrNotSupported) {

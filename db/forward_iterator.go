@@ -103,7 +103,7 @@ func (f *ForwardIterator) memtableIterator(m *memtable.MemTable, immutable bool)
 func (f *ForwardIterator) tableIterator(file *version.FileMetaData) internaliter.InternalIterator {
 	var tombstones *rangedel.TruncatedRangeDelIterator
 	it := f.cfd.tableCache.NewIterator(f.ro, file, f.sv.MutableCFOptions, &tablecache.IteratorOptions{Caller: rocksdb.CallerUserIterator,
-		AllowUnpreparedValue: f.ro.AllowUnpreparedValue, RangeDelIter: &tombstones, RangeDelReadSeqno: maxSequence, MaybePin: true})
+		AllowUnpreparedValue: true, RangeDelIter: &tombstones, RangeDelReadSeqno: maxSequence, MaybePin: true})
 	if tombstones != nil {
 		f.err = errRangeTombstones()
 	}
@@ -221,6 +221,13 @@ func (f *ForwardIterator) Next() {
 	} else if f.current == f.immutable && (!f.prevSet || f.samePrefix(f.prevKey, f.saved)) {
 		f.prevKey = append(f.prevKey[:0], f.saved...)
 		f.prevSet, f.prevInclusive = true, false
+		f.current.Next()
+		if !f.immutable.Valid() {
+			// The memtable's iterator may have been at its end while entries came.
+			f.mutable.Seek(f.prevKey)
+		}
+		f.update()
+		return
 	}
 	f.current.Next()
 	f.update()

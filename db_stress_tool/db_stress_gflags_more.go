@@ -191,7 +191,7 @@ type flagsMore struct {
 	CompactionOnDeletionRatio                   float64 `flag:"compaction_on_deletion_ratio,0.5" help:"compaction on deletion ratio"`
 	ReadTriggeredCompactionThreshold            float64 `flag:"read_triggered_compaction_threshold,0.0" help:"Options::read_triggered_compaction_threshold"`
 	ListenerUri                                 string  `flag:"listener_uri," unbuilt:"" help:"listener uri"`
-	AutoRefreshIteratorWithSnapshot             bool    `flag:"auto_refresh_iterator_with_snapshot,false" unbuilt:"false" help:"ReadOptions::auto_refresh_iterator_with_snapshot"`
+	AutoRefreshIteratorWithSnapshot             bool    `flag:"auto_refresh_iterator_with_snapshot,false" help:"ReadOptions::auto_refresh_iterator_with_snapshot"`
 	MemtableOpScanFlushTrigger                  uint32  `flag:"memtable_op_scan_flush_trigger,0" help:"Options::memtable_op_scan_flush_trigger"`
 	MemtableAvgOpScanFlushTrigger               uint32  `flag:"memtable_avg_op_scan_flush_trigger,0" help:"Options::memtable_avg_op_scan_flush_trigger"`
 	MinTombstonesForRangeConversion             uint32  `flag:"min_tombstones_for_range_conversion,0" help:"Options::min_tombstones_for_range_conversion"`

@@ -295,7 +295,10 @@ type Iterator struct {
 	kept     []byte // bounds and timestamps of ro
 	closed   bool
 
-	boundsMove bool // SetBounds was used: range tombstones of every bound may be wanted
+	boundsMove  bool // SetBounds was used: range tombstones of every bound may be wanted
+	autoRefresh bool // ReadOptions.AutoRefreshIteratorWithSnapshot, with a snapshot
+	refreshKey  []byte
+	callback    dbformat.ReadCallback
 }
 
 // iterators are those recycled.
@@ -305,6 +308,7 @@ var iterators = sync.Pool{New: func() any { return new(Iterator) }}
 func (d *DBImpl) newIterator(ro *rocksdb.ReadOptions, cfd *db.ColumnFamilyData, sv *db.SuperVersion) *Iterator {
 	it := iterators.Get().(*Iterator)
 	it.d, it.cfd, it.ro, it.sv, it.closed, it.boundsMove = d, cfd, *ro, sv, false, false
+	it.autoRefresh, it.callback = false, nil
 	d.openIterators.Add(1)
 	return it
 }
@@ -316,7 +320,7 @@ func (it *Iterator) Recycle() {
 		return
 	}
 	it.DBIter.Recycle()
-	it.d, it.cfd, it.tail, it.ro = nil, nil, nil, rocksdb.ReadOptions{}
+	it.d, it.cfd, it.tail, it.ro, it.callback = nil, nil, nil, rocksdb.ReadOptions{}, nil
 	it.merger, it.resolver, it.kept = merger{}, resolver{}, it.kept[:0]
 	iterators.Put(it)
 }
@@ -402,6 +406,21 @@ func (d *DBImpl) NewIterators(ro *rocksdb.ReadOptions, cfs []rocksdb.ColumnFamil
 	return its, nil
 }
 
+// NewIteratorImpl makes an iterator over a family at the sequence number seq;
+// callback, nil for none, says which entries up to it are seen. The options are
+// those of NewIterator and were checked. An iterator of a callback does not
+// refresh itself: what the callback saw is not known of a newer state.
+func (d *DBImpl) NewIteratorImpl(ro *rocksdb.ReadOptions, cf rocksdb.ColumnFamilyHandle, seq rocksdb.SequenceNumber, callback dbformat.ReadCallback) *Iterator {
+	if ro == nil {
+		ro = &defaultReadOptions
+	}
+	cfd := d.cfd(cf)
+	it := d.newIterator(ro, cfd, cfd.GetReferencedSuperVersion())
+	it.callback = callback
+	it.init(seq)
+	return it
+}
+
 func checkIteratorOptions(call string, ro *rocksdb.ReadOptions, cfd *db.ColumnFamilyData) error {
 	switch {
 	case ro.IOActivity != rocksdb.IOActivityUnknown && ro.IOActivity != rocksdb.IOActivityDBIterator:
@@ -411,8 +430,6 @@ func checkIteratorOptions(call string, ro *rocksdb.ReadOptions, cfd *db.ColumnFa
 	case ro.IterStartTS != nil && len(ro.IterStartTS) != cfd.UserComparator().TimestampSize():
 		return rocksdb.InvalidArgumentf("timestamp size mismatch: iter_start_ts has %d bytes, %d expected",
 			len(ro.IterStartTS), cfd.UserComparator().TimestampSize())
-	case ro.AutoRefreshIteratorWithSnapshot:
-		return rocksdb.NotSupported("ReadOptions.auto_refresh_iterator_with_snapshot is not built yet")
 	}
 	return checkReadTimestamp(ro, cfd)
 }
@@ -421,27 +438,34 @@ func (it *Iterator) init(seq rocksdb.SequenceNumber) {
 	sv := it.sv
 	it.keepSlices()
 	it.ro.TotalOrderSeek = it.ro.TotalOrderSeek || it.ro.Tailing && it.d.immutable.PrefixSeekOptInOnly
-	mo := sv.MutableCFOptions
 	it.ro.IOActivity = rocksdb.IOActivityDBIterator
 	it.merger = merger{cfd: it.cfd, perf: it.ro.PerfContext}
 	it.resolver = resolver{it}
-	var inner internaliter.InternalIterator
 	if it.ro.Tailing {
 		it.tail = db.NewForwardIterator(it.cfd, &it.ro, sv, it.releaseSuperVersion)
-		inner, seq, it.sv = it.tail, dbMaxSequence, nil
-	} else {
-		inner = it.internalIterator(seq)
+		it.sv, seq = nil, dbMaxSequence
 	}
-	c := dbiter.Config{ReadOptions: &it.ro, Comparator: it.cfd.InternalComparator(), Iter: inner, Sequence: seq,
-		Resolver: &it.resolver, PrefixExtractor: mo.PrefixExtractor, MaxSequentialSkip: mo.MaxSequentialSkipInIterations,
+	it.autoRefresh = it.mayAutoRefresh()
+	c := it.config(sv, seq)
+	it.DBIter.Init(&c)
+}
+
+// config is what a DBIter over sv is made of; the inner iterator is new.
+func (it *Iterator) config(sv *db.SuperVersion, seq rocksdb.SequenceNumber) dbiter.Config {
+	mo := sv.MutableCFOptions
+	c := dbiter.Config{ReadOptions: &it.ro, Comparator: it.cfd.InternalComparator(), Sequence: seq,
+		Callback: it.callback, Resolver: &it.resolver, PrefixExtractor: mo.PrefixExtractor, MaxSequentialSkip: mo.MaxSequentialSkipInIterations,
 		Statistics: it.d.stats, Clock: it.d.clock}
 	if it.cfd.IOptions().MergeOperator != nil {
 		c.Merger = &it.merger
 	}
-	if !it.ro.Tailing {
-		it.setMemtable(&c)
+	if it.tail != nil {
+		c.Iter = it.tail
+		return c
 	}
-	it.DBIter.Init(&c)
+	c.Iter = it.internalIterator(seq)
+	it.setMemtable(&c)
+	return c
 }
 
 // setMemtable lets the iterator act on the active memtable of its view.
@@ -504,7 +528,7 @@ func (it *Iterator) internalIterator(seq rocksdb.SequenceNumber) internaliter.In
 		return internaliter.NewErrorInternalIterator(err)
 	}
 	if ro.ReadTier != rocksdb.MemtableTier {
-		sv.Current.AddIterators(ro, b, ro.AllowUnpreparedValue, seq)
+		sv.Current.AddIterators(ro, b, true, seq) // DBIter prepares what it needs
 	}
 	return b.Finish(nil)
 }
@@ -525,14 +549,8 @@ func (it *Iterator) Refresh(snapshot rocksdb.Snapshot) error {
 	if snapshot != nil {
 		it.ro.Snapshot = snapshot
 	}
-	old := it.sv
-	it.sv = it.cfd.GetReferencedSuperVersion()
-	seq := it.d.readSequence(&it.ro)
-	var c dbiter.Config
-	it.setMemtable(&c)
-	err := it.DBIter.Set(it.internalIterator(seq), seq, &c)
-	old.Release()
-	return err
+	it.autoRefresh = it.mayAutoRefresh()
+	return it.renew()
 }
 
 func (it *Iterator) releaseSuperVersion(sv *db.SuperVersion) {

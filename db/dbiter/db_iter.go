@@ -5,6 +5,7 @@ package dbiter
 
 import (
 	"bytes"
+	"encoding/binary"
 	"math"
 	"sync"
 	"time"
@@ -100,15 +101,18 @@ type DBIter struct {
 	sequence rocksdb.SequenceNumber
 	maxSkip  uint64
 
-	status       error
-	savedKey     dbformat.IterKey // forward: the key shown or being skipped; reverse: the key shown
-	ikey         dbformat.ParsedInternalKey
-	value        []byte
-	pinnedValue  []byte // reverse: value of the newest visible entry so far
-	mergeBuf     []byte
-	seekBuf      []byte
-	blob         rocksdb.PinnableSlice
-	savedTS      []byte
+	status      error
+	savedKey    dbformat.IterKey // forward: the key shown or being skipped; reverse: the key shown
+	ikey        dbformat.ParsedInternalKey
+	value       []byte
+	pinnedValue []byte // reverse: value of the newest visible entry so far
+	mergeBuf    []byte
+	seekBuf     []byte
+	blob        rocksdb.PinnableSlice
+	savedTS     []byte
+
+	savedWriteTime uint64 // reverse: of pinnedValue
+
 	prefix       []byte
 	lowerBound   []byte
 	upperBound   []byte
@@ -168,9 +172,8 @@ func (d *DBIter) Init(c *Config) {
 	d.lowerBound, d.hasLower = ro.IterateLowerBound, ro.IterateLowerBound != nil
 	d.upperBound, d.hasUpper = ro.IterateUpperBound, ro.IterateUpperBound != nil
 	d.versions = ro.IterStartTS != nil && d.tsSize > 0
-	d.prefixSameAsStart = c.PrefixExtractor != nil && ro.PrefixSameAsStart
+	d.setPrefixMode()
 	d.pinThroughLife = ro.PinData
-	d.expectTotalOrder = c.PrefixExtractor == nil || ro.TotalOrderSeek || ro.AutoPrefixMode
 	d.stepsSinceSeek = 1
 	d.initMemtable(c)
 	monitoring.RecordTick(d.stats, rocksdb.NoIteratorCreated, 1)
@@ -178,6 +181,11 @@ func (d *DBIter) Init(c *Config) {
 		d.pinned.StartPinning()
 	}
 	d.SetIter(c.Iter)
+}
+
+func (d *DBIter) setPrefixMode() {
+	d.prefixSameAsStart = d.prefixEx != nil && d.ro.PrefixSameAsStart
+	d.expectTotalOrder = d.prefixEx == nil || d.ro.TotalOrderSeek || d.ro.AutoPrefixMode
 }
 
 // initMemtable binds d to the active memtable of the view it reads.
@@ -200,17 +208,19 @@ func (d *DBIter) SetIter(it internaliter.InternalIterator) {
 	d.valid = false
 }
 
-// Set refreshes the inner iterator, sequence number and what c says of the
-// memtable; the old inner iterator is closed.
-func (d *DBIter) Set(it internaliter.InternalIterator, seq rocksdb.SequenceNumber, c *Config) error {
+// Set refreshes the inner iterator, sequence number, prefix extractor and
+// memtable, those of c; the old inner iterator is closed and d stands nowhere.
+func (d *DBIter) Set(c *Config) error {
+	d.endScanRange()
 	err := d.iter.Close()
-	d.sequence = seq
+	d.sequence, d.prefixEx, d.maxSkip = c.Sequence, c.PrefixExtractor, c.MaxSequentialSkip
+	d.setPrefixMode()
 	if d.callback != nil {
-		d.callback.Refresh(seq)
+		d.callback.Refresh(c.Sequence)
 	}
-	d.status = nil
 	d.initMemtable(c)
-	d.SetIter(it)
+	d.status = nil
+	d.SetIter(c.Iter)
 	return err
 }
 
@@ -273,8 +283,10 @@ func (d *DBIter) PrepareValue() bool {
 // GetProperty answers iterator properties.
 func (d *DBIter) GetProperty(name string) (string, error) {
 	switch name {
-	case "rocksdb.iterator.super-version-number", "rocksdb.iterator.write-time":
+	case "rocksdb.iterator.super-version-number":
 		return d.iter.Iter().GetProperty(name)
+	case "rocksdb.iterator.write-time":
+		return string(binary.LittleEndian.AppendUint64(nil, d.writeTime())), nil
 	case "rocksdb.iterator.is-key-pinned":
 		if !d.valid {
 			return "Iterator is not valid.", nil
@@ -297,11 +309,25 @@ func (d *DBIter) GetProperty(name string) (string, error) {
 	return "", rocksdb.InvalidArgument("Unidentified property.")
 }
 
+// writeTime is about when the value shown was written, in seconds since the
+// epoch; UnknownUnixTime where that is not known or the value is merged. A step
+// forwards does not ask for it, since the inner iterator still stands there.
+func (d *DBIter) writeTime() uint64 {
+	switch {
+	case !d.valid || d.entryIsMerged:
+		return internaliter.UnknownUnixTime
+	case d.dir == forward:
+		return d.iter.WriteUnixTime()
+	}
+	return d.savedWriteTime
+}
+
 // Close gives back everything the iterator holds.
 func (d *DBIter) Close() error {
 	d.blob.Release()
 	d.pinned.ReleasePinnedData()
 	d.resetInternalSkipped()
+	d.endScanRange()
 	d.flushStatistics()
 	d.valid = false
 	return d.iter.Close()
@@ -482,7 +508,12 @@ func (d *DBIter) resetSeekState() {
 	d.hasPrefix = false
 	d.status = nil
 	d.convert.resetRun()
-	// The trigger by average looks back at the range since the last seek.
+	d.endScanRange()
+}
+
+// endScanRange applies the trigger by average, which looks back at the range
+// since the last seek.
+func (d *DBIter) endScanRange() {
 	if d.avgTrigger > 0 && d.hiddenSinceSeek >= d.opTrigger && d.hiddenSinceSeek >= d.stepsSinceSeek*d.avgTrigger {
 		d.markMemtable()
 	}

@@ -142,6 +142,7 @@ func (d *DBIter) findValueForCurrentKey() bool {
 
 // holdValue keeps the present value while the inner iterator moves on.
 func (d *DBIter) holdValue() {
+	d.savedWriteTime = d.iter.WriteUnixTime()
 	if d.iter.IsValuePinned() {
 		d.pinnedValue = d.iter.Value()
 		return

@@ -152,7 +152,10 @@ type ReadOptions struct {
 	// AllowUnpreparedValue leaves values unread until PrepareValue. Default
 	// false.
 	AllowUnpreparedValue bool
-	// AutoRefreshIteratorWithSnapshot. Default false.
+	// AutoRefreshIteratorWithSnapshot lets an iterator with Snapshot go on, at
+	// its moves, to the files and memtables of the present, still showing the
+	// snapshot's data, so that it holds no old ones for long. With PinData it
+	// changes nothing. Default false.
 	AutoRefreshIteratorWithSnapshot bool
 	// TableIndexFactory selects a user-defined index; nil (default) none.
 	TableIndexFactory UserDefinedIndexFactory

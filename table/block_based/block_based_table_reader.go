@@ -70,6 +70,7 @@ type BlockBasedTable struct {
 	minTimestamp   []byte
 	tableExtractor rocksdb.SliceTransform // that the file was written with
 	reservation    *cache.CacheReservationHandle
+	times          writeTimes
 
 	wholeKeyFiltering bool
 	prefixFiltering   bool
