@@ -2,7 +2,10 @@
 
 package rocksdb
 
-import "github.com/rocksdb-go/rocksdb/db"
+import (
+	"github.com/rocksdb-go/rocksdb/db"
+	dbimpl "github.com/rocksdb-go/rocksdb/db/db_impl"
+)
 
 // CreateColumnFamilies adds families with the same options. On an error it
 // gives those that were made before.
@@ -55,6 +58,38 @@ func (x *DB) NewIterators(ro *ReadOptions, cfs []*ColumnFamily) ([]*Iterator, er
 		its[i] = &Iterator{it}
 	}
 	return its, nil
+}
+
+// CoalescingIterator walks the keys of several families, with the columns of all
+// that have the key. It has to be closed before the database.
+type CoalescingIterator = dbimpl.CoalescingIterator
+
+// AttributeGroupIterator walks the keys of several families and shows the
+// columns of each. It has to be closed before the database.
+type AttributeGroupIterator = dbimpl.AttributeGroupIterator
+
+// IteratorAttributeGroup is what one family has of an AttributeGroupIterator's
+// key.
+type IteratorAttributeGroup = dbimpl.IteratorAttributeGroup
+
+// NewCoalescingIterator makes an iterator over the keys of the families, all at
+// one state of the database. Wrong arguments are its Status.
+func (x *DB) NewCoalescingIterator(ro *ReadOptions, cfs []*ColumnFamily) *CoalescingIterator {
+	return x.impl.NewCoalescingIterator(ro, handlesOf(cfs))
+}
+
+// NewAttributeGroupIterator is NewCoalescingIterator that keeps the families
+// apart.
+func (x *DB) NewAttributeGroupIterator(ro *ReadOptions, cfs []*ColumnFamily) *AttributeGroupIterator {
+	return x.impl.NewAttributeGroupIterator(ro, handlesOf(cfs))
+}
+
+func handlesOf(cfs []*ColumnFamily) []ColumnFamilyHandle {
+	handles := make([]ColumnFamilyHandle, len(cfs))
+	for i, c := range cfs {
+		handles[i] = c.ColumnFamilyHandleImpl
+	}
+	return handles
 }
 
 // GetLiveFilesMetaData describes the tables of all families.
