@@ -103,6 +103,8 @@ type dbTest struct {
 	cfs    []*rocksdb.ColumnFamily // as opened or made, the default one first
 	config optionConfig
 	last   rocksdb.Options
+
+	toClose []testIter // closed before the database
 }
 
 // newDBTest opens a fresh database with the default configuration, on the
@@ -322,6 +324,10 @@ func (x *dbTest) close() {
 	if x.db == nil {
 		return
 	}
+	for _, it := range x.toClose {
+		it.Close()
+	}
+	x.toClose = nil
 	for _, c := range x.cfs {
 		c.Close()
 	}

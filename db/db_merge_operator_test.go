@@ -1,0 +1,384 @@
+// Port of db/db_merge_operator_test.cc.
+
+package db_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rocksdb-go/rocksdb"
+	"github.com/rocksdb-go/rocksdb/db/dbformat"
+	contract "github.com/rocksdb-go/rocksdb/include/rocksdb"
+)
+
+// limitedAppend appends, and stops collecting operands at limit.
+type limitedAppend struct {
+	contract.MergeOperator
+	limit int
+}
+
+func (limitedAppend) Name() string { return "DBMergeOperatorTest::LimitedStringAppendMergeOp" }
+
+func (m limitedAppend) ShouldMerge(operands [][]byte) bool { return len(operands) >= m.limit }
+
+func TestDBMergeOperatorTest_LimitMergeOperands(t *testing.T) {
+	x := newDBTest(t)
+	o := x.currentOptions()
+	o.MergeOperator = limitedAppend{x.mergeOperator("stringappendtest"), 2}
+	x.reopen(o)
+	for _, v := range []string{"a", "b", "c", "d"} {
+		x.mustMerge(0, "k1", v)
+	}
+	x.wantGet(0, "k1", "c,d")
+	for _, v := range []string{"a", "b", "c", "d"} {
+		x.mustMerge(0, "k2", v)
+	}
+	x.flush(0)
+	x.wantGet(0, "k2", "c,d")
+	for _, v := range []string{"ab", "bc", "cd"} { // in files of their own
+		x.mustMerge(0, "k3", v)
+		x.flush(0)
+	}
+	x.mustMerge(0, "k3", "de")
+	x.wantGet(0, "k3", "cd,de")
+	x.mustMerge(0, "k3", "fg") // the limit is met in the memtable
+	x.wantGet(0, "k3", "de,fg")
+	for i, v := range []string{"ab", "bc", "cd"} {
+		x.mustMerge(0, "k4", v)
+		x.flushTo([]int{4, 3, 1}[i])
+	}
+	x.mustMerge(0, "k4", "de")
+	x.wantGet(0, "k4", "cd,de")
+}
+
+// putOrFail is the put operator that fails on operands called corrupted.
+// Upstream: TestPutOperator.
+type putOrFail struct{ contract.MergeOperator }
+
+func (m putOrFail) FullMergeV2(in *contract.MergeOperationInput, out *contract.MergeOperationOutput) bool {
+	if e := in.ExistingValue; e != nil && bytes.Equal(e, []byte("corrupted")) {
+		return false
+	}
+	for _, v := range in.Operands {
+		switch string(v) {
+		case "corrupted":
+			return false
+		case "corrupted_try_merge":
+			out.OpFailureScope = contract.OpFailureScopeTryMerge
+			return false
+		case "corrupted_must_merge":
+			out.OpFailureScope = contract.OpFailureScopeMustMerge
+			return false
+		}
+	}
+	return m.MergeOperator.FullMergeV2(in, out)
+}
+
+func (putOrFail) PartialMergeMulti([]byte, [][]byte, []byte, contract.Logger) ([]byte, bool) {
+	return nil, false
+}
+
+func (x *dbTest) putOrFail(set ...func(o *contract.Options)) {
+	x.Helper()
+	o := x.currentOptions()
+	o.MergeOperator = putOrFail{x.mergeOperator("put")}
+	for _, f := range set {
+		f(&o)
+	}
+	x.destroyAndReopen(o)
+}
+
+// wantInternal wants the entries of the whole family, as pairs.
+func (x *dbTest) wantInternal(pairs ...string) {
+	x.Helper()
+	it, done := x.full().TestNewInternalIterator(x.cf(0).Impl())
+	defer done()
+	defer it.Close()
+	i := 0
+	for it.SeekToFirst(); it.Valid(); it.Next() {
+		k, err := dbformat.ParseInternalKey(it.Key(), true)
+		x.must(err)
+		if i+1 >= len(pairs) || string(k.UserKey) != pairs[i] || string(it.Value()) != pairs[i+1] {
+			x.Fatalf("entry %d: %s->%s, want %q", i/2, k.UserKey, it.Value(), pairs)
+		}
+		i += 2
+	}
+	x.must(it.Status())
+	if i != len(pairs) {
+		x.Fatalf("%d of %q", i/2, pairs)
+	}
+}
+
+func isCorruption(err error) bool { return errors.Is(err, rocksdb.ErrCorruption) }
+
+func TestDBMergeOperatorTest_MergeErrorOnRead(t *testing.T) {
+	x := newDBTest(t)
+	x.putOrFail()
+	x.mustMerge(0, "k1", "v1")
+	x.mustMerge(0, "k1", "corrupted")
+	if _, err := x.db.Get(nil, []byte("k1")); !isCorruption(err) {
+		t.Fatal(err)
+	}
+	x.wantInternal("k1", "corrupted", "k1", "v1")
+}
+
+func TestDBMergeOperatorTest_MergeErrorOnWrite(t *testing.T) {
+	x := newDBTest(t)
+	x.putOrFail(func(o *contract.Options) { o.MaxSuccessiveMerges = 3 })
+	x.mustMerge(0, "k1", "v1")
+	x.mustMerge(0, "k1", "v2")
+	x.mustMerge(0, "k1", "corrupted") // the merge at the limit fails; the operand goes in
+	x.wantInternal("k1", "corrupted", "k1", "v2", "k1", "v1")
+}
+
+func TestDBMergeOperatorTest_MergeErrorOnIteration(t *testing.T) {
+	x := newDBTest(t)
+	x.putOrFail()
+	x.mustMerge(0, "k1", "v1")
+	x.mustMerge(0, "k1", "corrupted")
+	x.mustPut(0, "k2", "v2")
+	it := x.iter(0)
+	it.Seek([]byte("k1"))
+	it.wantError(isCorruption)
+	it = x.iter(0)
+	it.walk("seek k2", "=k2")
+	it.Prev()
+	it.wantError(isCorruption)
+	x.wantInternal("k1", "corrupted", "k1", "v1", "k2", "v2")
+
+	x.putOrFail()
+	x.mustMerge(0, "k1", "v1")
+	x.mustPut(0, "k2", "v2")
+	x.mustMerge(0, "k2", "corrupted")
+	it = x.iter(0)
+	it.walk("seek k1", "=k1")
+	it.Next()
+	it.wantError(isCorruption)
+	x.wantInternal("k1", "v1", "k2", "corrupted", "k2", "v2")
+}
+
+func TestDBMergeOperatorTest_DataBlockBinaryAndHash(t *testing.T) {
+	const keys = 100
+	x := newDBTest(t)
+	o := blockTable(x.currentOptions(), func(t *contract.BlockBasedTableOptions) {
+		t.BlockRestartInterval, t.DataBlockIndexType = 16, contract.DataBlockBinaryAndHash
+	})
+	o.MergeOperator = putOrFail{x.mergeOperator("put")}
+	x.destroyAndReopen(o)
+	for i := range keys {
+		x.mustMerge(0, key(i), fmt.Sprint(i))
+	}
+	x.flush(0)
+	for i := range keys {
+		x.wantGet(0, key(i), fmt.Sprint(i))
+	}
+	var snapshots []rocksdb.Snapshot
+	for i := range keys {
+		x.mustDelete(0, key(i))
+		for j := range 3 {
+			x.mustMerge(0, key(i), fmt.Sprint(i*3+j))
+			snapshots = append(snapshots, x.db.GetSnapshot())
+		}
+	}
+	x.flush(0)
+	for i := range keys {
+		x.wantGet(0, key(i), fmt.Sprint(i*3+2))
+	}
+	for _, s := range snapshots {
+		x.must(x.db.ReleaseSnapshot(s))
+	}
+}
+
+// wantEverywhere wants the keys and values by Get and by iterators both ways.
+func (x *dbTest) wantEverywhere(want map[string]string) {
+	x.Helper()
+	for k, v := range want {
+		x.wantGet(0, k, v)
+	}
+	for _, tailing := range []bool{false, true} {
+		it := x.iter(0, func(ro *contract.ReadOptions) { ro.Tailing = tailing })
+		n := 0
+		for it.SeekToFirst(); it.Valid(); it.Next() {
+			if v, ok := want[string(it.Key())]; !ok || v != string(it.Value()) {
+				x.Fatalf("%s->%.40q", it.Key(), it.Value())
+			}
+			n++
+		}
+		if n != len(want) || it.Status() != nil {
+			x.Fatal(n, it.Status())
+		}
+		for k, v := range want {
+			it.walk("seek "+k, k+"->"+v)
+		}
+		if !tailing {
+			if n := it.count(true); n != len(want) {
+				x.Fatal(n)
+			}
+		}
+		x.must(it.Close())
+	}
+}
+
+func eachCache(t *testing.T, f func(x *dbTest, noCache bool)) {
+	for _, off := range []bool{false, true} {
+		t.Run(fmt.Sprintf("no_block_cache=%v", off), func(t *testing.T) { f(newDBTest(t), off) })
+	}
+}
+
+func TestMergeOperatorPinningTest_OperandsMultiBlocks(t *testing.T) {
+	eachCache(t, func(x *dbTest, noCache bool) {
+		o := blockTable(x.currentOptions(), func(t *contract.BlockBasedTableOptions) { t.BlockSize, t.NoBlockCache = 1, noCache })
+		o.MergeOperator = x.mergeOperator("stringappendtest")
+		o.Level0SlowdownWritesTrigger, o.Level0StopWritesTrigger = 1<<30, 1<<30
+		o.DisableAutoCompactions = true
+		x.destroyAndReopen(o)
+		r, want := newRandom(), map[string]string{}
+		id, fill := 0, 4
+		for batch := 1; ; batch++ {
+			for range 10 {
+				k := key(id % 35)
+				id++
+				for range 7 {
+					v := r.str(100)
+					x.mustMerge(0, k, v)
+					if want[k] != "" {
+						want[k] += ","
+					}
+					want[k] += v
+				}
+			}
+			if fill == -1 {
+				break // the last ones stay in the memtable
+			}
+			x.flush(0)
+			if batch%3 == 0 {
+				if fill != 0 {
+					x.moveFilesToLevel(fill, 0)
+				}
+				fill--
+			}
+		}
+		x.wantFiles(0, "3,1,3,1,3")
+		x.wantEverywhere(want)
+	})
+}
+
+// mergeHook calls functions around full merges.
+type mergeHook struct {
+	contract.MergeOperator
+	before, after func()
+}
+
+func (m *mergeHook) FullMergeV2(in *contract.MergeOperationInput, out *contract.MergeOperationOutput) bool {
+	m.before()
+	defer m.after()
+	return m.MergeOperator.FullMergeV2(in, out)
+}
+
+func (*mergeHook) PartialMergeMulti([]byte, [][]byte, []byte, contract.Logger) ([]byte, bool) {
+	return nil, false
+}
+
+func TestMergeOperatorPinningTest_EvictCacheBeforeMerge(t *testing.T) {
+	eachCache(t, func(x *dbTest, noCache bool) {
+		blocks := rocksdb.NewLRUCache(64 << 20)
+		hook := &mergeHook{x.mergeOperator("max"), func() {}, func() {}}
+		o := blockTable(x.currentOptions(), func(t *contract.BlockBasedTableOptions) {
+			if t.NoBlockCache = noCache; !noCache {
+				t.BlockCache = blocks
+			}
+		})
+		o.MergeOperator, o.MaxOpenFiles, o.DisableAutoCompactions = hook, 20, true
+		o.Level0SlowdownWritesTrigger, o.Level0StopWritesTrigger = 1<<30, 1<<30
+		x.destroyAndReopen(o)
+		const operands, keys = 30, 100
+		r, want := newRandom(), map[string]string{}
+		for range operands {
+			for j := range keys {
+				v := r.str(100)
+				x.mustMerge(0, key(j), v)
+				want[key(j)] = max(want[key(j)], v)
+			}
+			x.flush(0)
+		}
+		if n := x.numTableFilesAtLevel(0, 0); n != operands {
+			x.Fatal(n)
+		}
+		merges := 0
+		hook.before = func() {
+			for _, f := range x.level(0) {
+				x.cf(0).Impl().CFD().TableCache().Evict(f.FD.GetNumber())
+			}
+			blocks.SetCapacity(1)
+			merges++
+		}
+		hook.after = func() { blocks.SetCapacity(64 << 20) }
+		x.wantEverywhere(want)
+		if merges < 3*keys {
+			x.Fatal(merges)
+		}
+		hook.before, hook.after = func() {}, func() {}
+		x.compact(0, "", "")
+		x.wantEverywhere(want)
+	})
+}
+
+func TestMergeOperatorPinningTest_TailingIterator(t *testing.T) {
+	eachCache(t, func(x *dbTest, noCache bool) {
+		o := blockTable(x.currentOptions(), func(t *contract.BlockBasedTableOptions) { t.NoBlockCache = noCache })
+		o.MergeOperator = x.mergeOperator("max")
+		x.destroyAndReopen(o)
+		const operands, writes = 100, 4000
+		var wg sync.WaitGroup
+		failed := make(chan error, 2)
+		wg.Go(func() {
+			k := 0
+			for i := range writes {
+				err := x.db.Merge(nil, []byte(key(k)), []byte(key(k)))
+				if i > 0 && i%operands == 0 {
+					k++
+				}
+				if i > 0 && i%127 == 0 && err == nil {
+					err = x.db.Flush(nil)
+				}
+				if i > 0 && i%317 == 0 && err == nil {
+					err = x.db.CompactRange(nil, nil, nil)
+				}
+				if err != nil {
+					failed <- err
+					return
+				}
+			}
+		})
+		wg.Go(func() {
+			it := x.cf(0).NewIterator(readOptions(func(ro *contract.ReadOptions) { ro.Tailing = true }))
+			defer it.Close()
+			deadline := time.Now().Add(time.Minute)
+			it.SeekToFirst()
+			for i := range writes / operands {
+				for !it.Valid() {
+					if it.Status() != nil || time.Now().After(deadline) {
+						failed <- fmt.Errorf("waiting for %d: %w", i, it.Status())
+						return
+					}
+					time.Sleep(100 * time.Microsecond)
+					it.Seek([]byte(key(i)))
+				}
+				if string(it.Key()) != key(i) || string(it.Value()) != key(i) {
+					failed <- fmt.Errorf("%s->%s at %d", it.Key(), it.Value(), i)
+					return
+				}
+				it.Next()
+			}
+		})
+		wg.Wait()
+		close(failed)
+		for err := range failed {
+			x.Fatal(err)
+		}
+	})
+}
