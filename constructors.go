@@ -3,6 +3,7 @@
 package rocksdb
 
 import (
+	"log/slog"
 	"sync"
 
 	"github.com/rocksdb-go/rocksdb/cache"
@@ -10,6 +11,7 @@ import (
 	"github.com/rocksdb-go/rocksdb/env/mockenv"
 	"github.com/rocksdb-go/rocksdb/file"
 	"github.com/rocksdb-go/rocksdb/memtable"
+	"github.com/rocksdb-go/rocksdb/logging"
 	"github.com/rocksdb-go/rocksdb/monitoring"
 	"github.com/rocksdb-go/rocksdb/table"
 	"github.com/rocksdb-go/rocksdb/table/adaptive"
@@ -93,6 +95,11 @@ func NewBloomFilterPolicy(bitsPerKey float64) FilterPolicy {
 func NewRibbonFilterPolicy(bloomEquivalentBitsPerKey float64, bloomBeforeLevel int) FilterPolicy {
 	return blockbased.NewRibbonFilterPolicy(bloomEquivalentBitsPerKey, bloomBeforeLevel)
 }
+
+// NewSlogLogger gives an info log, for DBOptions.InfoLog, that goes to l. Its
+// SetInfoLogLevel says what is written (from InfoLevel on at first), and l's handler
+// filters once more. Closing the database leaves l alone.
+func NewSlogLogger(l *slog.Logger) Logger { return logging.NewSlogLogger(l) }
 
 // NewStatistics makes an empty set of tickers and histograms.
 func NewStatistics() Statistics { return monitoring.CreateDBStatistics() }
