@@ -48,6 +48,7 @@ type faultTest struct {
 
 func newFaultTest(t *testing.T, config faultConfig, sequential bool) *faultTest {
 	x := &faultTest{dbTest: newDBTest(t), sequential: sequential}
+	x.fault.SetInjectUnsyncedDataLoss(true)
 	o := rocksdb.DefaultOptions()
 	o.Env, o.ParanoidChecks, o.CreateIfMissing = x.env, true, true
 	top := t.TempDir()
