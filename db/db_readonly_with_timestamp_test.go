@@ -298,3 +298,25 @@ func TestDBReadOnlyTestWithTimestamp_CompactedDBMultiGetWithOnlyOneL0File(t *tes
 func TestDBReadOnlyTestWithTimestamp_CompactedDBMultiGetWithOnlyHighestNonEmptyLevelFiles(t *testing.T) {
 	roTwoVersions(t, 128, true, true).wantTwoVersionsByMultiGet()
 }
+
+func TestDBReadOnlyTestWithTimestamp_FullHistoryTsLowSanityCheckFail(t *testing.T) {
+	x := newDBTest(t)
+	o := x.currentOptions()
+	o.Comparator, o.PersistUserDefinedTimestamps = rocksdb.BytewiseComparatorWithU64Ts(), false
+	o.AllowConcurrentMemtableWrite = false
+	x.destroyAndReopen(o)
+	foo := []byte("foo")
+	x.must(x.db.PutWithTimestamp(nil, foo, u64ts(1), []byte("val1")))
+	x.must(x.db.IncreaseFullHistoryTsLow(u64ts(3)))
+	x.must(x.db.Flush(nil))
+	x.close()
+	x.must(x.tryReadOnlyReopen(o))
+	ro := readAt(u64ts(2))
+	_, err := x.db.Get(ro, foo)
+	wantInvalid(t, "get", err)
+	it := x.db.NewIterator(ro)
+	wantInvalid(t, "iterator", it.Err())
+	it.Close()
+	_, err = x.db.NewIterators(ro, []*rocksdb.ColumnFamily{x.db.ColumnFamily})
+	wantInvalid(t, "iterators", err)
+}

@@ -790,3 +790,72 @@ func TestDBBasicTestWithTimestamp_GCRangeTombstonesAndCoveredKeysRespectingTslow
 	}
 }
 
+// TestTimestamps_MergeOverDeletion: a merge over a deletion begins anew, however
+// the entries are spread.
+func TestTimestamps_MergeOverDeletion(t *testing.T) { // facebook/rocksdb#10915
+	for flushes := range 3 {
+		t.Run(fmt.Sprint("flushes", flushes), func(t *testing.T) {
+			x := newDBTest(t)
+			o := x.currentOptions()
+			o.Comparator, o.MergeOperator = rocksdb.BytewiseComparatorWithU64Ts(), mergeoperators.NewStringAppendTESTOperator(",")
+			x.destroyAndReopen(o)
+			k := []byte("k")
+			flush := func(last bool) {
+				if flushes == 2 || flushes == 1 && last {
+					x.must(x.db.Flush(nil))
+				}
+			}
+			x.must(x.db.PutWithTimestamp(nil, k, u64ts(1), []byte("a")))
+			flush(false)
+			x.must(x.db.DeleteWithTimestamp(nil, k, u64ts(2)))
+			flush(false)
+			x.must(x.db.MergeWithTimestamp(nil, k, u64ts(3), []byte("b")))
+			flush(true)
+			both := func(at uint64, value string) {
+				t.Helper()
+				it := x.db.NewIterator(readAt(u64ts(at)))
+				defer it.Close()
+				for _, seek := range []func(){it.SeekToFirst, it.SeekToLast} {
+					if seek(); value != "" {
+						checkIterUserEntry(t, it, k, false, value, u64ts(at))
+					} else if it.Valid() || it.Err() != nil {
+						t.Fatalf("valid %v, %v", it.Valid(), it.Err())
+					}
+				}
+				if value != "" {
+					wantGetTS(t, x.db.ColumnFamily, readAt(u64ts(at)), k, value, u64ts(at))
+				} else if _, ts, err := x.db.GetWithTimestamp(readAt(u64ts(at)), k); !rocksdb.IsNotFound(err) || !bytes.Equal(ts, u64ts(at)) {
+					t.Fatalf("%x, %v", ts, err)
+				}
+			}
+			both(3, "b")
+			both(2, "")
+			both(1, "a")
+			x.must(x.db.MergeWithTimestamp(nil, k, u64ts(4), []byte("c")))
+			both(4, "b,c")
+		})
+	}
+}
+
+// TestTimestamps_RowCache: rows in the cache are found at later read timestamps.
+func TestTimestamps_RowCache(t *testing.T) { // facebook/rocksdb#11816
+	x := newDBTest(t)
+	o := x.currentOptions()
+	o.Comparator, o.RowCache, o.Statistics = rocksdb.BytewiseComparatorWithU64Ts(), rocksdb.NewLRUCache(1<<20), rocksdb.NewStatistics()
+	x.destroyAndReopen(o)
+	k := []byte("k")
+	x.must(x.db.PutWithTimestamp(nil, k, u64ts(1), []byte("v")))
+	x.must(x.db.Flush(nil))
+	for i := range uint64(3) {
+		wantGetTS(t, x.db.ColumnFamily, readAt(u64ts(2)), k, "v", u64ts(1))
+		v, err := x.db.Get(readAt(u64ts(2)), k)
+		if err != nil || string(v.Data()) != "v" {
+			t.Fatal(v.Data(), err)
+		}
+		v.Release()
+		x.wantRows(2*i+1, 1)
+	}
+	if _, err := x.db.Get(readAt(u64ts(0)), k); !rocksdb.IsNotFound(err) {
+		t.Fatal(err)
+	}
+}
