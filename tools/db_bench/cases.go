@@ -19,9 +19,8 @@ type benchmarkCase struct {
 
 // notBuilt are upstream's benchmarks that this program does not have yet.
 const notBuilt = " fillseqdeterministic filluniquerandomdeterministic readrandomcoroutine multireadrandomcoroutine" +
-	" readrandomentity multireadentity approximatesizerandom approximatememtablestats" +
-	" fillembeddedentity fillembeddedblob compact0 compact1 randomtransaction" +
-	" stats_history replay getmergeoperands readrandomoperands backup restore openandcompact "
+	" readrandomentity multireadentity" +
+	" fillembeddedentity fillembeddedblob randomtransaction replay getmergeoperands readrandomoperands backup restore openandcompact "
 
 // find looks a benchmark up and does what belongs to its name alone.
 func (b *benchmark) find(name string, c *benchmarkCase) error {
@@ -150,6 +149,11 @@ func (b *benchmark) findRead(name string, c *benchmarkCase) bool {
 	case "multireadwhilewriting":
 		b.printEntriesPerBatch()
 		withWriter(b.multiReadRandom, opWrite)
+	case "approximatesizerandom":
+		b.printEntriesPerBatch()
+		c.method = b.approximateSizeRandom
+	case "approximatememtablestats":
+		c.method = b.approximateMemtableStats
 	case "multiscan":
 		b.printMultiScan()
 		c.method = b.multiScan
@@ -231,6 +235,10 @@ func (b *benchmark) findMeta(name string, c *benchmarkCase) (ok bool, err error)
 		c.method = b.verifyChecksum
 	case "verifyfilechecksums":
 		c.method = b.verifyFileChecksums
+	case "compact0":
+		return true, b.compactLevel(0)
+	case "compact1":
+		return true, b.compactLevel(1)
 	case "compactall":
 		return true, b.compactAll()
 	case "waitforcompaction":
@@ -247,6 +255,8 @@ func (b *benchmark) findMeta(name string, c *benchmarkCase) (ok bool, err error)
 		return true, b.printStats("rocksdb.block-cache-entry-stats")
 	case "stats":
 		return true, b.printStats("rocksdb.stats")
+	case "stats_history":
+		return true, b.printStatsHistory()
 	case "levelstats":
 		return true, b.printStats("rocksdb.levelstats")
 	case "sstables":
