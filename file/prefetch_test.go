@@ -73,29 +73,6 @@ func TestFilePrefetchBufferTest_ForCompaction(t *testing.T) {
 	eq(t, hit, false)
 }
 
-func TestFSBufferPrefetchTest_FSBufferPrefetchRandomized(t *testing.T) {
-	for _, forCompaction := range []bool{false, true} {
-		p := newPrefetchTest(t, 4<<20, &file.PrefetchBufferOptions{
-			ReadaheadParams: file.ReadaheadParams{InitialReadaheadSize: 512, MaxReadaheadSize: 2048}})
-		rnd := util.NewRandom(987654)
-		off := 0
-		for i := range 1000 {
-			if off >= len(p.content) {
-				break
-			}
-			n := int(rnd.Uniform(16<<10)) + 1
-			p.read(off, n, forCompaction)
-			off += n
-			switch i % 4 {
-			case 0: // skip what is read ahead
-				off += 2 * 2048
-			case 1: // skip some of it
-				off += 1024
-			}
-		}
-	}
-}
-
 // The cases below are not upstream's; its database tests cover them.
 
 func TestFilePrefetchBuffer_AutoReadahead(t *testing.T) {

@@ -440,6 +440,13 @@ func (r *RandomAccessFileReader) chargeAll(opts *rocksdb.IOOptions, reqs []rocks
 // memory of its own when that is nil.
 func (r *RandomAccessFileReader) ReadAsync(req *rocksdb.FSReadRequest, opts *rocksdb.IOOptions, cb func(*rocksdb.FSReadRequest), aligned *AlignedBuf) (rocksdb.IOHandle, error) {
 	opts = orDefault(opts)
+	if syncpoint.Enabled {
+		var injected error
+		syncpoint.ProcessArg("RandomAccessFileReader::ReadAsync:InjectStatus", &injected)
+		if injected != nil {
+			return nil, injected
+		}
+	}
 	begun := r.clock.NowMicros()
 	start := r.listeners.start()
 	finish := func(q *rocksdb.FSReadRequest) {

@@ -218,6 +218,9 @@ func (d *DBImpl) dumpStart() {
 		return
 	}
 	logging.Header(d.infoLog, "RocksDB version: %s", rocksdb.GetRocksVersionAsString(true))
+	for _, line := range buildVersion() {
+		logging.Header(d.infoLog, "%s", line)
+	}
 	db.DumpDBFileSummary(d.immutable, d.dbName, d.sessionID)
 	d.immutable.Dump(d.infoLog)
 	d.mutableDBOptions.Load().Dump(d.infoLog)

@@ -48,3 +48,16 @@ func TestCompactLevel(t *testing.T) {
 			"--benchmarks=fillrandom,flush,compact,compact0,compact1,overwrite,flush,compact0,compact0")
 	}
 }
+
+// TestPrintStalls: only with the flags of tools/benchmark.sh.
+func TestPrintStalls(t *testing.T) {
+	dir := "--db=" + t.TempDir() + "/db"
+	wantOutput(t, `(?m)^Stalls\(count\): 0 level0_slowdown, .* 0 memtable_slowdown, cumulative 0 total count$`,
+		dir, "--num=1000", "--stats_interval_seconds=60", "--stats_per_interval=1", "--benchmarks=fillseq,stats")
+	if n := stallCount("\nWrite Stall (count): a: 1, l0-file-count-limit-stops: 12, total-stops: 13\n", "l0-file-count-limit-stops"); n != 12 {
+		t.Errorf("%d stalls", n)
+	}
+	if out, _ := runTool(t, dir, "--num=1000", "--benchmarks=fillseq,stats"); strings.Contains(out, "Stalls(count)") {
+		t.Error(out)
+	}
+}

@@ -6,6 +6,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -161,6 +162,44 @@ func (b *benchmark) printStats(name string) error {
 		b.out.printf("\n%s\n", property(d, name))
 		return nil
 	})
+}
+
+// printStalls prints the counts of stalls in the form of older releases, which
+// upstream's tools/benchmark.sh still looks for, when the flags are those it
+// gives; v11.8.1's own db_bench leaves that column of its report empty.
+func (b *benchmark) printStalls() error {
+	if b.flags.StatsIntervalSeconds == 0 || b.flags.StatsPerInterval == 0 {
+		return nil
+	}
+	return b.each(func(d *benchDB, _ bool) error {
+		var n [6]int
+		total := 0
+		for i, name := range [...]string{"l0-file-count-limit-delays", "l0-file-count-limit-stops",
+			"pending-compaction-bytes-stops", "pending-compaction-bytes-delays", "memtable-limit-stops", "memtable-limit-delays"} {
+			n[i] = stallCount(property(d, "rocksdb.cfstats"), name)
+			total += n[i]
+		}
+		b.out.printf("Stalls(count): %d level0_slowdown, 0 level0_slowdown_with_compaction, %d level0_numfiles, "+
+			"0 level0_numfiles_with_compaction, %d stop for pending_compaction_bytes, %d slowdown for pending_compaction_bytes, "+
+			"%d memtable_compaction, %d memtable_slowdown, cumulative %d total count\n", n[0], n[1], n[2], n[3], n[4], n[5], total)
+		return nil
+	})
+}
+
+// stallCount finds a count in the text of rocksdb.cfstats.
+func stallCount(stats, name string) int {
+	_, rest, ok := strings.Cut(stats, "Write Stall (count): ")
+	if !ok {
+		return 0
+	}
+	line, _, _ := strings.Cut(rest, "\n")
+	for field := range strings.SplitSeq(line, ", ") {
+		if v, ok := strings.CutPrefix(field, name+": "); ok {
+			n, _ := strconv.Atoi(v)
+			return n
+		}
+	}
+	return 0
 }
 
 // printStatsOf prints several properties, a line each.

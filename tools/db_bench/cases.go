@@ -254,7 +254,10 @@ func (b *benchmark) findMeta(name string, c *benchmarkCase) (ok bool, err error)
 	case "block_cache_entry_stats":
 		return true, b.printStats("rocksdb.block-cache-entry-stats")
 	case "stats":
-		return true, b.printStats("rocksdb.stats")
+		if err := b.printStats("rocksdb.stats"); err != nil {
+			return true, err
+		}
+		return true, b.printStalls()
 	case "stats_history":
 		return true, b.printStatsHistory()
 	case "levelstats":
