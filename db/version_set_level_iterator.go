@@ -217,6 +217,32 @@ func (it *LevelIterator) begin() {
 
 // Seek goes to the first entry or sentinel at or after target.
 func (it *LevelIterator) Seek(target []byte) {
+	it.seekFile(target)
+	if it.iter.Iter() != nil {
+		it.iter.Seek(target)
+	}
+	it.afterSeek(target)
+}
+
+// AsyncSeekable tells whether files are read asynchronously.
+func (it *LevelIterator) AsyncSeekable() bool { return it.ro.AsyncIO && it.scan.ranges == nil }
+
+// SeekAsync is Seek, of a file that may begin to read and not wait for it.
+func (it *LevelIterator) SeekAsync(target []byte) (pending bool) {
+	if !it.AsyncSeekable() {
+		it.Seek(target)
+		return false
+	}
+	it.seekFile(target)
+	if it.iter.Iter() != nil && it.iter.SeekAsync(target) {
+		return true
+	}
+	it.afterSeek(target)
+	return false
+}
+
+// seekFile opens the file that target is in, unless it is the present one.
+func (it *LevelIterator) seekFile(target []byte) {
 	it.begin()
 	reseek := true
 	if it.iter.Iter() != nil && it.index < len(it.files) {
@@ -227,11 +253,11 @@ func (it *LevelIterator) Seek(target []byte) {
 		syncpoint.Process("LevelIterator::Seek:BeforeFindFile")
 		it.initFileIterator(version.FindFile(it.icmp, it.o.Files, target))
 	}
+}
+
+// afterSeek goes on from the file that was sought.
+func (it *LevelIterator) afterSeek(target []byte) {
 	if it.iter.Iter() != nil {
-		it.iter.Seek(target)
-		if rocksdb.CodeOf(it.iter.Status()) == rocksdb.CodeTryAgain {
-			return // an asynchronous read was started; the caller seeks again
-		}
 		it.checkPrefixExhausted(target)
 		it.trySetSentinel(it.files[it.index].LargestKey)
 	}

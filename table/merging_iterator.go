@@ -1,5 +1,5 @@
-// Port of table/merging_iterator.{h,cc}. Differs: no asynchronous seeks; the
-// builder hands out slots of tombstone iterators by callbacks.
+// Port of table/merging_iterator.{h,cc}. Differs: children that may
+// seek asynchronously say so (internaliter.AsyncSeeker); the builder hands out slots of tombstone iterators by callbacks.
 
 package table
 
@@ -74,6 +74,14 @@ type MergingIterator struct {
 	perf           *rocksdb.PerfContext
 	targetBuf      []byte // target of a seek to a tombstone's end
 	searchKey      []byte // target as far as tombstones have extended it
+	async          bool   // some child may seek asynchronously
+	pending        []pendingSeek
+}
+
+// pendingSeek is a child whose seek to target has begun.
+type pendingSeek struct {
+	child  *heapItem
+	target []byte
 }
 
 var _ internaliter.InternalIterator = (*MergingIterator)(nil)
@@ -92,6 +100,9 @@ func newMergingIterator(icmp *dbformat.InternalKeyComparator, prefixSeekMode boo
 func (m *MergingIterator) addIterator(it internaliter.InternalIterator) {
 	m.children = append(m.children, heapItem{level: len(m.children)})
 	m.children[len(m.children)-1].iter.Set(it)
+	if a, ok := it.(internaliter.AsyncSeeker); ok && a.AsyncSeekable() {
+		m.async = true
+	}
 	if m.pinned != nil {
 		it.SetPinnedItersMgr(m.pinned)
 	}

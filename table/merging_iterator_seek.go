@@ -3,6 +3,8 @@
 package table
 
 import (
+	"slices"
+
 	"github.com/rocksdb-go/rocksdb/db/dbformat"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
 )
@@ -29,11 +31,38 @@ func (m *MergingIterator) seekChild(child *heapItem, target []byte, reseek bool)
 }
 
 func (m *MergingIterator) seekChildDirection(child *heapItem, target []byte) {
-	if m.backward {
+	switch {
+	case m.backward:
 		child.iter.SeekForPrev(target)
-	} else {
+	case m.async && child.iter.SeekAsync(target):
+		n := len(m.pending)
+		m.pending = slices.Grow(m.pending, 1)[:n+1]
+		p := &m.pending[n]
+		p.child, p.target = child, append(p.target[:0], target...)
+	case !m.async:
 		child.iter.Seek(target)
 	}
+}
+
+// seekImplAdd puts a child that was sought into the heap, unless its seek is
+// pending.
+func (m *MergingIterator) seekImplAdd(child *heapItem) {
+	if n := len(m.pending); n == 0 || m.pending[n-1].child != child {
+		m.addToMinHeap(child)
+	}
+}
+
+// finishPending waits for the seeks that have begun.
+func (m *MergingIterator) finishPending() {
+	for i := range m.pending {
+		p := &m.pending[i]
+		p.child.iter.Seek(p.target)
+		m.addToMinHeap(p.child)
+		if m.perf.CountEnabled() {
+			m.perf.NumberAsyncSeek++
+		}
+	}
+	m.pending = m.pending[:0]
 }
 
 // restoreLevelsBefore fills the heap again from the children and tombstones
@@ -76,8 +105,9 @@ func (m *MergingIterator) seekImpl(target []byte, first int, reseek bool) {
 	if !m.hasTombstones {
 		for i := first; i < len(m.children); i++ {
 			m.seekChild(&m.children[i], target, reseek)
-			m.addToMinHeap(&m.children[i])
+			m.seekImplAdd(&m.children[i])
 		}
+		m.finishPending()
 		return
 	}
 	pik := parseTarget(target)
@@ -102,8 +132,9 @@ func (m *MergingIterator) seekImpl(target []byte, first int, reseek bool) {
 				}
 			}
 		}
-		m.addToMinHeap(child)
+		m.seekImplAdd(child)
 	}
+	m.finishPending()
 }
 
 // seekForPrevImpl is seekImpl backward.

@@ -1,6 +1,6 @@
-// Port of table/block_based/block_based_table_iterator.{h,cc} and
-// block_prefetcher.{h,cc}; multi-scans are in multi_scan.go. Differs: no
-// asynchronous readahead and no trimming of it by the cache's contents yet.
+// Port of table/block_based/block_based_table_iterator.{h,cc}; multi-scans are in
+// multi_scan.go, asynchronous seeks and the trimming of readahead in
+// block_based_table_iterator_ahead.go.
 
 package blockbased
 
@@ -8,11 +8,9 @@ import (
 	"sync"
 
 	"github.com/rocksdb-go/rocksdb/db/dbformat"
-	"github.com/rocksdb-go/rocksdb/file"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
 	"github.com/rocksdb-go/rocksdb/internal/invariants"
 	"github.com/rocksdb-go/rocksdb/monitoring"
-	"github.com/rocksdb-go/rocksdb/table"
 	"github.com/rocksdb-go/rocksdb/table/block_based/block"
 	"github.com/rocksdb-go/rocksdb/table/format"
 	"github.com/rocksdb-go/rocksdb/table/internaliter"
@@ -48,6 +46,7 @@ type BlockBasedTableIterator struct {
 	prefetcher      blockPrefetcher
 	prevBlockOffset uint64
 	scan            *scanBlocks // after Prepare
+	ahead           *indexAhead // of readahead that is trimmed; made when first needed
 
 	upper            []byte // the upper bound, nil for none
 	blockUpper       blockUpperBound
@@ -58,6 +57,8 @@ type BlockBasedTableIterator struct {
 	checkFilter      bool
 	needUpperBoundOK bool // filters need the upper bound to share the prefix
 	lastLevel        bool // the table is in it; for statistics
+	seekPending      bool // SeekAsync has begun to read the block index stands on
+	trimAhead        bool // readahead is trimmed: since a seek forward
 	seekStat         seekStatState
 }
 
@@ -99,6 +100,9 @@ func (t *BlockBasedTable) NewIterator(ro *rocksdb.ReadOptions, prefixExtractor r
 		(!ro.TotalOrderSeek || ro.AutoPrefixMode || ro.PrefixSameAsStart)
 	it.rc = readContext{ro: ro, forCompaction: caller == rocksdb.CallerCompaction}
 	it.prefetcher.init(t, ro, it.rc.forCompaction, compactionReadaheadSize)
+	if it.canTrimReadahead() {
+		it.prefetcher.trim = it.trimReadahead
+	}
 	totalOrder := ro.TotalOrderSeek || it.needUpperBoundOK && t.indexType == rocksdb.HashSearch
 	it.index = t.newIndexIterator(&it.rc, totalOrder, &it.indexScratch)
 	return it
@@ -130,6 +134,9 @@ func (it *BlockBasedTableIterator) Close() error {
 	}
 	_ = it.index.Close() // its status is in err
 	it.prefetcher.close()
+	if it.ahead != nil {
+		it.ahead.close()
+	}
 	it.recycle()
 	return err
 }
@@ -234,7 +241,7 @@ func (it *BlockBasedTableIterator) initDataBlock() {
 	}
 	it.resetDataIter()
 	if it.scan == nil || !it.initScanBlock(h) {
-		it.rc.prefetch = it.prefetcher.prefetchIfNeeded(h)
+		it.rc.prefetch = it.prefetcher.prefetchIfNeeded(h, false)
 		it.t.newDataBlockIterator(&it.rc, h, block.TypeData, &it.data)
 	}
 	it.haveBlock, it.prevBlockOffset = true, h.Offset
@@ -291,12 +298,29 @@ func (it *BlockBasedTableIterator) Seek(target []byte) { it.seek(target) }
 func (it *BlockBasedTableIterator) begin() {
 	it.upper = it.ro.IterateUpperBound
 	it.outOfBound, it.atFirstKey, it.seekStat = false, false, 0
+	it.seekPending, it.trimAhead = false, false
 }
 
 func (it *BlockBasedTableIterator) seek(target []byte) {
+	if it.seekPending {
+		it.seekPending = false
+		if target != nil {
+			it.seekBlock(target, false)
+			return
+		}
+	}
+	if sameBlock, ok := it.seekIndex(target); ok {
+		it.seekBlock(target, sameBlock)
+	}
+}
+
+// seekIndex asks the filter and moves the index; sameBlock: to the block that
+// data is on. Without ok there is nothing.
+func (it *BlockBasedTableIterator) seekIndex(target []byte) (sameBlock, ok bool) {
 	it.begin()
+	it.beginTrim(target)
 	if target != nil && !it.checkPrefixMayMatch(target, true) {
-		return
+		return false, false
 	}
 	prev := uint64(noOffset)
 	if it.haveBlock && it.data.Valid() && it.index.Valid() {
@@ -310,13 +334,25 @@ func (it *BlockBasedTableIterator) seek(target []byte) {
 		}
 		if !it.index.Valid() {
 			it.resetDataIter()
-			return
+			return false, false
 		}
 	}
-	v := it.index.Value()
-	sameBlock := it.haveBlock && v.Handle.Offset == prev
-	if len(v.FirstInternalKey) >= dbformat.NumInternalBytes && !sameBlock && it.allowUnprepared &&
-		(target == nil || it.icmp.Compare(target, v.FirstInternalKey) <= 0) {
+	return it.haveBlock && it.index.Value().Handle.Offset == prev, true
+}
+
+// startsAtFirstKey tells whether a seek ends on the first key of the block, which
+// the index knows, so that the block need not be read yet.
+func (it *BlockBasedTableIterator) startsAtFirstKey(target []byte, sameBlock bool) bool {
+	if sameBlock || !it.allowUnprepared {
+		return false
+	}
+	first := it.index.Value().FirstInternalKey
+	return len(first) >= dbformat.NumInternalBytes && (target == nil || it.icmp.Compare(target, first) <= 0)
+}
+
+// seekBlock seeks in the block that the index stands on.
+func (it *BlockBasedTableIterator) seekBlock(target []byte, sameBlock bool) {
+	if it.startsAtFirstKey(target, sameBlock) {
 		it.resetDataIter()
 		it.atFirstKey = true
 	} else {
@@ -416,6 +452,7 @@ func (it *BlockBasedTableIterator) NextAndGetResult(res *internaliter.IterateRes
 
 // Prev goes to the entry before.
 func (it *BlockBasedTableIterator) Prev() {
+	it.trimAhead = false
 	if it.atFirstKey {
 		it.atFirstKey = false
 		it.index.Prev()
@@ -541,135 +578,4 @@ func (t *BlockBasedTable) filterCompatible(upper, prefix []byte) bool {
 	}
 	n, full := e.FullLengthEnabled()
 	return full && len(upper) == n && ucmp.IsSameLengthImmediateSuccessor(prefix, upper)
-}
-
-// blockPrefetcher decides when an iterator reads ahead: always in compactions
-// and where ReadOptions say how much, else after a few sequential reads.
-type blockPrefetcher struct {
-	t             *BlockBasedTable
-	ro            *rocksdb.ReadOptions
-	forCompaction bool
-	compaction    int // readahead of compactions, bytes
-	initial       int
-	size          int    // of the next readahead by the file system
-	limit         uint64 // up to where the file system has read ahead
-	numFileReads  uint64
-	prevOffset    uint64
-	prevLen       int
-	buffer        *file.FilePrefetchBuffer
-}
-
-func (p *blockPrefetcher) init(t *BlockBasedTable, ro *rocksdb.ReadOptions, forCompaction bool, compactionReadahead uint64) {
-	p.t, p.ro, p.forCompaction, p.compaction = t, ro, forCompaction, int(compactionReadahead)
-	p.initial = int(t.opts.InitialAutoReadaheadSize)
-	p.size = p.initial
-}
-
-func (p *blockPrefetcher) close() {
-	if p.buffer != nil {
-		p.buffer.Close()
-		p.buffer = nil
-	}
-}
-
-// usable gives the buffer as an interface, nil when there is none.
-func (p *blockPrefetcher) usable() table.PrefetchBuffer {
-	if p.buffer == nil {
-		return nil
-	}
-	return p.buffer
-}
-
-func (p *blockPrefetcher) create(params file.ReadaheadParams, usage file.FilePrefetchBufferUsage) {
-	if p.buffer == nil {
-		params.NumBuffers = 1
-		p.buffer = file.NewFilePrefetchBuffer(&file.PrefetchBufferOptions{
-			ReadaheadParams: params, Disable: p.t.ioptions.AllowMmapReads, Stats: p.t.ioptions.Stats, Usage: usage,
-		})
-	}
-}
-
-// prefetchIfNeeded is called before each block is read; it gives the buffer to
-// read through, if there is one.
-func (p *blockPrefetcher) prefetchIfNeeded(h format.BlockHandle) table.PrefetchBuffer {
-	if p.ro.ReadTier == rocksdb.BlockCacheTier {
-		return nil
-	}
-	if p.buffer != nil {
-		return p.buffer
-	}
-	n := int(h.Size) + format.BlockTrailerSize
-	switch {
-	case p.forCompaction:
-		p.prefetchCompaction(h.Offset, n)
-	case p.ro.ReadaheadSize > 0:
-		size := int(p.ro.ReadaheadSize)
-		p.create(file.ReadaheadParams{InitialReadaheadSize: size, MaxReadaheadSize: size}, file.UserScanPrefetch)
-	default:
-		p.prefetchImplicit(h.Offset, n)
-	}
-	return p.usable()
-}
-
-func (p *blockPrefetcher) prefetchCompaction(offset uint64, n int) {
-	if p.compaction <= 0 {
-		return
-	}
-	if !p.t.file.UseDirectIO() && p.t.fsPrefetch {
-		if offset+uint64(n) <= p.limit {
-			return
-		}
-		if handled := p.fsPrefetch(offset, n, p.compaction); handled {
-			return
-		}
-	}
-	p.create(file.ReadaheadParams{InitialReadaheadSize: p.compaction, MaxReadaheadSize: p.compaction}, file.CompactionPrefetch)
-}
-
-// fsPrefetch lets the file system read ahead; false when it cannot.
-func (p *blockPrefetcher) fsPrefetch(offset uint64, n, ahead int) bool {
-	var opts rocksdb.IOOptions
-	if p.t.file.PrepareIOOptions(p.ro, &opts) != nil {
-		return true // the read itself will tell
-	}
-	err := p.t.file.Prefetch(&opts, offset, n+ahead)
-	if err == nil {
-		p.limit = offset + uint64(n+ahead)
-	}
-	return !rocksdb.IsNotSupported(err)
-}
-
-func (p *blockPrefetcher) prefetchImplicit(offset uint64, n int) {
-	most := int(p.t.opts.MaxAutoReadaheadSize)
-	if most == 0 || p.initial == 0 {
-		return
-	}
-	p.initial = min(p.initial, most)
-	sequential := p.prevLen == 0 || p.prevOffset+uint64(p.prevLen) == offset
-	ahead := offset+uint64(n) <= p.limit
-	p.prevOffset, p.prevLen = offset, n
-	if ahead {
-		return
-	}
-	if !sequential {
-		p.numFileReads, p.limit = 1, 0
-		p.initial = int(p.t.opts.InitialAutoReadaheadSize)
-		p.size = p.initial
-		return
-	}
-	p.numFileReads++
-	if p.numFileReads <= p.t.opts.NumFileReadsForAutoReadahead {
-		return
-	}
-	if !p.t.file.UseDirectIO() && p.t.fsPrefetch {
-		p.size = min(p.size, most)
-		if p.fsPrefetch(offset, n, p.size) {
-			p.size = min(most, p.size*2)
-			return
-		}
-	}
-	p.create(file.ReadaheadParams{
-		InitialReadaheadSize: p.initial, MaxReadaheadSize: most, ImplicitAutoReadahead: true,
-		NumFileReads: p.numFileReads, NumFileReadsForAutoReadahead: p.t.opts.NumFileReadsForAutoReadahead,
-	}, file.UserScanPrefetch)
 }

@@ -4,6 +4,18 @@ package internaliter
 
 import "github.com/rocksdb-go/rocksdb/include/rocksdb"
 
+// AsyncSeeker is an iterator that can begin a seek without waiting for what it
+// has to read, so that the reads of several are under way at once. Upstream has
+// Seek itself do that, and the status TryAgain.
+type AsyncSeeker interface {
+	// AsyncSeekable tells whether SeekAsync may be of use.
+	AsyncSeekable() bool
+	// SeekAsync is Seek, but where something has to be read it begins that and
+	// returns true; Seek with the same target then waits for it. Until then the
+	// iterator must not be used otherwise, but may be closed.
+	SeekAsync(target []byte) (pending bool)
+}
+
 // IteratorWrapper holds an iterator and caches its validity and key. The zero
 // value holds none. All moves must go through the wrapper.
 type IteratorWrapper struct {
@@ -94,6 +106,22 @@ func (w *IteratorWrapper) Prev() {
 func (w *IteratorWrapper) Seek(key []byte) {
 	w.iter.Seek(key)
 	w.update()
+}
+
+// SeekAsync is Seek, but an AsyncSeeker's may be pending: the iterator is then
+// not valid until Seek with the same key.
+func (w *IteratorWrapper) SeekAsync(key []byte) (pending bool) {
+	a, ok := w.iter.(AsyncSeeker)
+	if !ok {
+		w.Seek(key)
+		return false
+	}
+	if a.SeekAsync(key) {
+		w.valid = false
+		return true
+	}
+	w.update()
+	return false
 }
 
 // SeekForPrev goes to the last entry at or before key.
