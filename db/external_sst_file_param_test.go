@@ -146,10 +146,15 @@ func TestExternalSSTFileTest_IngestionListener(t *testing.T) {
 			w.ColumnFamily = x.cf(cf)
 			path, _, err := x.tryWrite(o, &w, fmt.Sprint("of", cf), puts(1, 3, ""))
 			x.must(err)
-			x.must(x.db.IngestExternalFiles([]rocksdb.IngestExternalFileArg{{ColumnFamily: x.cf(cf), ExternalFiles: []string{path},
+			args := []rocksdb.IngestExternalFileArg{{ColumnFamily: x.cf(cf), ExternalFiles: []string{path},
 				Options: *ingestOptions(func(o *rocksdb.IngestExternalFileOptions) {
 					o.WriteGlobalSeqno, o.VerifyChecksumsBeforeIngest = a.writeSeqno, !a.noVerify
-				})}}))
+				})}}
+			if a.twoPhase {
+				x.must(x.db.CommitFileIngestionHandle(x.prepare(args...)))
+			} else {
+				x.must(x.db.IngestExternalFiles(args))
+			}
 			if len(l.infos) != cf+1 {
 				x.Fatalf("%d files", len(l.infos))
 			}

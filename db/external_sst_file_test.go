@@ -14,7 +14,6 @@ import (
 	"github.com/rocksdb-go/rocksdb"
 	"github.com/rocksdb-go/rocksdb/db/dbformat"
 	"github.com/rocksdb-go/rocksdb/db/wide"
-	"github.com/rocksdb-go/rocksdb/util"
 )
 
 // add is a file's way into the database; the zero value refuses sequence
@@ -599,6 +598,10 @@ func TestExternalSSTFileTest_FileWithCFInfo(t *testing.T) {
 	x.wantErr(x.cf(2).IngestExternalFile([]string{def}, nil))
 	x.wantErr(x.cf(2).IngestExternalFile([]string{cf1}, nil))
 	x.ingest(2, cf2)
+	// A family that was dropped takes none.
+	x.must(x.db.DropColumnFamily(x.cf(1)))
+	x.wantErr(x.cf(1).IngestExternalFile([]string{unknown}, nil))
+	x.ingest(2, unknown)
 }
 
 func TestExternalSSTFileTest_SkipBloomFilter(t *testing.T) {
@@ -644,19 +647,4 @@ func TestExternalSSTFileTest_SnapshotInconsistencyBug(t *testing.T) {
 		x.wantGet(0, key(k), key(k)+"_V2")
 	}
 	x.must(x.db.ReleaseSnapshot(s))
-}
-
-func TestExternalSSTFileTest_IngestFileWrittenWithCompressionDictionary(t *testing.T) {
-	x := newExtTest(t)
-	o := x.currentOptions()
-	o.Compression = rocksdb.ZSTD
-	o.CompressionOpts.MaxDictBytes, o.CompressionOpts.ZSTDMaxTrainBytes = 1<<14, 1<<18
-	x.destroyAndReopen(o)
-	rnd := util.NewRandom(301)
-	var es []extEntry
-	for k := range 1000 {
-		es = append(es, extEntry{'P', key(k), string(rnd.RandomString(100))})
-	}
-	x.must(x.addEntries(0, o, es, add{}))
-	x.verify(x.data)
 }

@@ -42,7 +42,6 @@ func (p *pendingMemtableWrites) wait() {
 // waitForPendingWritesLocked waits, as leader, until no memtable is written to
 // and no log is locked. The mutex is released meanwhile.
 func (d *DBImpl) waitForPendingWritesLocked() {
-	syncpoint.Process("DBImpl::WaitForPendingWrites:BeforeBlock")
 	d.waitForMemtableWritersLocked()
 	for d.st.lockWALCount > 0 && !d.st.shutdownInitiated {
 		d.bgCond.Wait()
@@ -50,6 +49,7 @@ func (d *DBImpl) waitForPendingWritesLocked() {
 }
 
 func (d *DBImpl) waitForMemtableWritersLocked() {
+	syncpoint.Process("DBImpl::WaitForPendingWrites:BeforeBlock")
 	// The writers may need the mutex.
 	switch {
 	case d.immutable.EnablePipelinedWrite:

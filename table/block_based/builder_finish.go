@@ -155,6 +155,7 @@ func (b *BlockBasedTableBuilder) writeDictionary(meta *table.MetaIndexBuilder) {
 	}
 	if dict := b.comp.data.GetSerializedDict(); len(dict) > 0 {
 		meta.Add(table.CompressionDictBlockName, b.writeRaw(dict, block.TypeCompressionDictionary))
+		syncpoint.ProcessArg("BlockBasedTableBuilder::WriteCompressionDictBlock:RawDict", dict)
 	}
 }
 
