@@ -35,7 +35,6 @@ func (x *extTest) writeTS(o rocksdb.Options, name string, from, to int, ts func(
 }
 
 func sameTS(k int) uint64 { return uint64(k) }
-func leastTS(int) uint64  { return 0 }
 
 func TestExternalSSTFileWithTimestampTest_SanityCheck(t *testing.T) {
 	x := newExtTest(t)
@@ -55,59 +54,6 @@ func TestExternalSSTFileWithTimestampTest_SanityCheck(t *testing.T) {
 		x.destroyAndReopen(o)
 		x.wantCode(x.db.IngestExternalFile([]string{file1}, ingestOptions(func(o *rocksdb.IngestExternalFileOptions) { o.IngestBehind = true })),
 			rocksdb.CodeNotSupported)
-	}
-}
-
-func TestExternalSSTFileWithTimestampTest_UDTSettingsCompatibilityCheck(t *testing.T) {
-	x := newExtTest(t)
-	none, memtableOnly, persisted := x.currentOptions(), x.tsExtOptions(false), x.tsExtOptions(true)
-	// Files of a writer take only what its settings say.
-	writer := func(o rocksdb.Options, name string) *rocksdb.SstFileWriter {
-		w := rocksdb.NewSstFileWriter(o, nil)
-		x.must(w.Open(x.sst+name, rocksdb.TemperatureUnknown))
-		return w
-	}
-	w1, w2, w3 := writer(none, "file1.sst"), writer(memtableOnly, "file2.sst"), writer(persisted, "file3.sst")
-	for k := range 150 {
-		name, v := []byte(key(k)), []byte(val(k))
-		switch {
-		case k < 50:
-			x.wantErr(w1.PutWithTS(name, u64ts(1), v))
-			x.must(w1.Put(name, v))
-		case k < 100:
-			x.wantErr(w2.Put(name, v))
-			x.wantErr(w2.PutWithTS(name, u64ts(uint64(k)), v))
-			x.must(w2.PutWithTS(name, u64ts(0), v))
-		default:
-			x.wantErr(w3.Put(name, v))
-			x.must(w3.PutWithTS(name, u64ts(uint64(k)), v))
-		}
-	}
-	for _, w := range []*rocksdb.SstFileWriter{w1, w2, w3} {
-		x.must(w.Finish(nil))
-		x.must(w.Close())
-	}
-	without, with := []string{x.sst + "file1.sst", x.sst + "file2.sst"}, []string{x.sst + "file3.sst"}
-	ingest := func(files []string) error { return x.db.IngestExternalFile(files, ingestOptions()) }
-
-	x.destroyAndReopen(none)
-	x.must(ingest(without))
-	x.wantErr(ingest(with))
-	x.wantKeys(0, 100, val)
-
-	x.destroyAndReopen(memtableOnly)
-	x.must(ingest(without))
-	x.wantErr(ingest(with))
-	for k := range 100 {
-		wantGetTS(x, x.cf(0), readAt(u64ts(0)), []byte(key(k)), val(k), u64ts(0))
-	}
-
-	x.destroyAndReopen(persisted)
-	x.wantErr(ingest(without))
-	x.must(ingest(with))
-	for k := 100; k < 150; k++ {
-		ts := u64ts(uint64(k))
-		wantGetTS(x, x.cf(0), readAt(ts), []byte(key(k)), val(k), ts)
 	}
 }
 
@@ -147,8 +93,4 @@ func maxTSOf(k int) []byte { return append([]byte(key(k)), bytes.Repeat([]byte{0
 func TestExternalSSTFileWithTimestampTest_TimestampsPersistedIngestWithFileInfoRangeDeletionBounds(t *testing.T) {
 	largest := append([]byte(key(30)), u64ts(10)...)
 	rangeBounds(t, true, 10, maxTSOf(20), largest, maxTSOf(20), largest)
-}
-
-func TestExternalSSTFileWithTimestampTest_TimestampsNotPersistedIngestWithFileInfoRangeDeletionBounds(t *testing.T) {
-	rangeBounds(t, false, 0, []byte(key(20)), []byte(key(30)), maxTSOf(20), append([]byte(key(30)), u64ts(0)...))
 }
