@@ -440,29 +440,50 @@ func (d *DBImpl) SetDBOptions(values map[string]string) error {
 		full := options.BuildDBOptions(d.immutable, &next)
 		err = validateDBOptions(&full)
 	}
+	var switchWAL bool
 	if err == nil {
-		mo := &next
-		d.mutableDBOptions.Store(mo)
-		if mo.MaxBackgroundJobs != old.MaxBackgroundJobs || mo.MaxBackgroundCompactions != old.MaxBackgroundCompactions {
-			d.raiseBackgroundThreads()
-			d.maybeScheduleLocked()
-		}
-		d.writeCtl.SetMaxDelayedWriteRate(mo.DelayedWriteRate)
-		d.fileOptions.BytesPerSync = mo.BytesPerSync
-		d.compactionFileOpts.BytesPerSync = mo.BytesPerSync
-		d.compactionFileOpts.CompactionReadaheadSize = mo.CompactionReadaheadSize
-		if mo.MaxOpenFiles != old.MaxOpenFiles {
-			d.tableCache.SetCapacity(tableCacheCapacity(mo.MaxOpenFiles))
-		}
+		switchWAL = d.applyDBOptionsLocked(old, &next)
 	}
 	d.mu.Unlock()
 	if err != nil {
 		return err
 	}
+	if switchWAL {
+		if err := d.unbatched(d.switchWALLocked); err != nil {
+			logging.Warn(d.infoLog, "Unable to purge WAL files in SetDBOptions() -- %v", err)
+		}
+	}
 	if err := d.setPeriodsOfStats(); err != nil {
 		return err
 	}
 	return d.persistOptions()
+}
+
+// applyDBOptionsLocked puts changed options to use. switchWAL tells that the
+// log has to be switched: for another way of syncing it, or since the logs are
+// larger than they now may be.
+func (d *DBImpl) applyDBOptionsLocked(old, mo *options.MutableDBOptions) (switchWAL bool) {
+	if mo.BytesPerSync == 0 {
+		mo.BytesPerSync = 1 << 20 // as upstream's, which does so here alone
+	}
+	d.mutableDBOptions.Store(mo)
+	if mo.MaxBackgroundJobs != old.MaxBackgroundJobs || mo.MaxBackgroundCompactions != old.MaxBackgroundCompactions ||
+		mo.MaxBackgroundFlushes != old.MaxBackgroundFlushes || mo.DailyOffpeakTimeUTC != old.DailyOffpeakTimeUTC {
+		d.raiseBackgroundThreads()
+		d.maybeScheduleLocked()
+	}
+	d.writeCtl.SetMaxDelayedWriteRate(mo.DelayedWriteRate)
+	d.fileOptions.BytesPerSync = mo.BytesPerSync
+	d.compactionFileOpts.BytesPerSync = mo.BytesPerSync
+	d.compactionFileOpts.StrictBytesPerSync = mo.StrictBytesPerSync
+	d.compactionFileOpts.WritableFileMaxBufferSize = mo.WritableFileMaxBufferSize
+	d.compactionFileOpts.CompactionReadaheadSize = mo.CompactionReadaheadSize
+	if mo.MaxOpenFiles != old.MaxOpenFiles {
+		d.tableCache.SetCapacity(tableCacheCapacity(mo.MaxOpenFiles))
+	}
+	d.versions.UpdatedMutableDBOptions(mo)
+	return mo.WALBytesPerSync != old.WALBytesPerSync ||
+		mo.MaxTotalWALSize != old.MaxTotalWALSize && d.totalLogSize.Load() > d.maxTotalWALSize()
 }
 
 // raiseBackgroundThreads gives the pools as many goroutines as jobs may ever
