@@ -277,3 +277,24 @@ func TestDBAtomicFlush_CompactRange(t *testing.T) {
 		t.Errorf("%d tables of the other family", n)
 	}
 }
+
+// TestDBOptions_SetDBOptionsSwitchesLog: another way of syncing the log begins
+// with a new one, and logs larger than now allowed are done with.
+func TestDBOptions_SetDBOptionsSwitchesLog(t *testing.T) {
+	x := newDBTest(t)
+	set := func(name, value string, switches bool) {
+		t.Helper()
+		x.mustPut(0, "key", dummyString(10000, 'v'))
+		before := x.full().TestLogfileNumber()
+		x.must(x.db.SetDBOptions(map[string]string{name: value}))
+		if after := x.full().TestLogfileNumber(); after != before != switches {
+			t.Errorf("%s=%s: log %d after %d", name, value, after, before)
+		}
+		x.must(x.full().TestWaitForBackgroundWork())
+	}
+	set("wal_bytes_per_sync", "4096", true)
+	set("wal_bytes_per_sync", "4096", false)
+	set("max_total_wal_size", "1000000", false)
+	set("max_total_wal_size", "1000", true)
+	x.wantGet(0, "key", dummyString(10000, 'v'))
+}
