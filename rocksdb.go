@@ -29,6 +29,15 @@ func NewWriteBatchWithTimestampSize(n int) *WriteBatch {
 	return writebatch.NewWithTimestampSize(0, 0, n)
 }
 
+// NewWriteBatchWithProtection makes an empty batch whose entries carry a checksum
+// of protectionBytesPerKey bytes, 0 or 8, from when they are added until they are
+// in a memtable; Write fails with Corruption if an entry changed meanwhile. Other
+// numbers are NotSupported. See WriteOptions.ProtectionBytesPerKey for entries
+// that are protected from Write on.
+func NewWriteBatchWithProtection(protectionBytesPerKey uint64) (*WriteBatch, error) {
+	return writebatch.NewWithProtection(0, 0, protectionBytesPerKey, 0)
+}
+
 // DB is an open database, and its default column family. It is safe for
 // concurrent use and has to be closed.
 type DB struct {

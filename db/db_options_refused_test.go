@@ -121,9 +121,6 @@ func TestDBOptionsRefused_Calls(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	wo := rocksdb.DefaultWriteOptions()
-	wo.ProtectionBytesPerKey = 8
-	wantRefused(t, "protection_bytes_per_key", d.Put(&wo, key, key))
 }
 
 // noBuffers is a provider that is never asked.

@@ -43,6 +43,9 @@ type MemTableInserter struct {
 	cfd    *ColumnFamilyData // of the entry at hand
 	post   []postInfo        // concurrent: counts to add at the end
 	packed []byte            // a timed put's value, reused
+
+	protection []uint64               // checksums of the batch's entries, nil for none
+	first      rocksdb.SequenceNumber // of the batch
 }
 
 type postInfo struct {
@@ -55,11 +58,16 @@ func (m *MemTableInserter) Reset() {
 	m.HasValidWrites = false
 	m.cfd = nil
 	m.post = m.post[:0]
+	m.protection = nil
 }
 
-// Insert applies batch, whose first entry gets Sequence.
+// Insert applies batch, whose first entry gets Sequence. Where entries have
+// checksums they are compared with what goes into the memtables.
 func (m *MemTableInserter) Insert(batch *writebatch.WriteBatch) error {
-	return batch.Iterate(m)
+	m.protection, m.first = batch.Protection(), m.Sequence
+	err := batch.Iterate(m)
+	m.protection = nil // it is the batch's
+	return err
 }
 
 // PostProcess adds the counts of concurrent inserts to the memtables.
@@ -116,9 +124,12 @@ func (m *MemTableInserter) add(id uint32, t dbformat.ValueType, key, value []byt
 	if m.Concurrent {
 		post = m.postInfoOf(mem)
 	}
-	if m.cfd.ioptions.InplaceUpdateSupport {
+	switch {
+	case m.protection != nil:
+		err = m.addProtected(id, mem, t, key, value, post)
+	case m.cfd.ioptions.InplaceUpdateSupport:
 		err = m.update(mem, t, key, value)
-	} else {
+	default:
 		err = mem.Add(m.Sequence, t, key, value, m.Concurrent, post, nil)
 	}
 	if err != nil {
@@ -128,6 +139,26 @@ func (m *MemTableInserter) add(id uint32, t dbformat.ValueType, key, value []byt
 	m.Sequence++
 	m.checkMemtableFull(mem)
 	return nil
+}
+
+// addProtected is add for a batch whose entries have checksums.
+func (m *MemTableInserter) addProtected(id uint32, mem *memtable.MemTable, t dbformat.ValueType, key, value []byte, post *memtable.MemTablePostProcessInfo) error {
+	i := m.Sequence - m.first
+	if i >= uint64(len(m.protection)) {
+		return rocksdb.Corruption("Write batch has inconsistent count and number of checksums")
+	}
+	sum := m.protection[i] ^ dbformat.ProtectColumnFamily(id)
+	if t == dbformat.TypeDeletionWithTimestamp {
+		sum ^= dbformat.ProtectType(dbformat.TypeDeletion) ^ dbformat.ProtectType(t)
+	}
+	if m.cfd.ioptions.InplaceUpdateSupport {
+		if dbformat.ProtectKVO(key, value, t) != sum {
+			return rocksdb.Corruption("ProtectionInfo mismatch")
+		}
+		return m.update(mem, t, key, value)
+	}
+	sum ^= dbformat.ProtectSequence(m.Sequence)
+	return mem.AddProtected(m.Sequence, t, key, value, &sum, m.Concurrent, post, nil)
 }
 
 // update is add with inplace_update_support: only values and entities are

@@ -84,7 +84,7 @@ type flagsMore struct {
 	SkipVerifydb                                bool    `flag:"skip_verifydb,false" help:"do not verify"`
 	EnableCompactionFilter                      bool    `flag:"enable_compaction_filter,false" help:"use a compaction filter that drops deleted keys"`
 	ParanoidFileChecks                          bool    `flag:"paranoid_file_checks,true" help:"Options::paranoid_file_checks"`
-	BatchProtectionBytesPerKey                  uint64  `flag:"batch_protection_bytes_per_key,0" unbuilt:"0" help:"batch protection bytes per key"`
+	BatchProtectionBytesPerKey                  uint64  `flag:"batch_protection_bytes_per_key,0" help:"batch protection bytes per key"`
 	MemtableProtectionBytesPerKey               uint32  `flag:"memtable_protection_bytes_per_key,0" help:"Options::memtable_protection_bytes_per_key"`
 	BlockProtectionBytesPerKey                  uint32  `flag:"block_protection_bytes_per_key,0" help:"Options::block_protection_bytes_per_key"`
 	FileChecksumImpl                            string  `flag:"file_checksum_impl,none" help:"none, crc32c, xxh64 or big"`

@@ -37,6 +37,14 @@ type writeScratch struct {
 	batch    writebatch.WriteBatch  // of single-key calls
 }
 
+// resetBatch makes s.batch a plain, empty one.
+func (s *writeScratch) resetBatch() {
+	s.batch.Clear()
+	if s.batch.GetProtectionBytesPerKey() > 0 {
+		_ = s.batch.UpdateProtectionInfo(0) // cannot fail
+	}
+}
+
 var writeScratchPool = sync.Pool{New: func() any { return &writeScratch{} }}
 
 var defaultWriteOptions = rocksdb.DefaultWriteOptions()
@@ -55,7 +63,7 @@ func (d *DBImpl) single(wo *rocksdb.WriteOptions, fill func(b *writebatch.WriteB
 		return d.readOnlyError()
 	}
 	s := writeScratchPool.Get().(*writeScratch)
-	s.batch.Clear()
+	s.resetBatch()
 	err := fill(&s.batch)
 	if err == nil {
 		err = d.writeImpl(orDefault(wo), &s.batch, nil, s)
@@ -70,7 +78,7 @@ func (d *DBImpl) Put(wo *rocksdb.WriteOptions, cf rocksdb.ColumnFamilyHandle, ke
 		return d.readOnlyError()
 	}
 	s := writeScratchPool.Get().(*writeScratch)
-	s.batch.Clear()
+	s.resetBatch()
 	err := s.batch.PutCF(cf, key, value)
 	if err == nil {
 		err = d.writeImpl(orDefault(wo), &s.batch, nil, s)
@@ -174,8 +182,8 @@ func (d *DBImpl) checkWriteOptions(wo *rocksdb.WriteOptions, batch *writebatch.W
 		return rocksdb.NotSupported("pipelined_writes is not compatible with concurrent prepares")
 	case d.immutable.RowCache != nil && batch.HasDeleteRange():
 		return rocksdb.NotSupported("DeleteRange is not compatible with row cache.")
-	case wo.ProtectionBytesPerKey != 0:
-		return rocksdb.NotSupported("WriteOptions.protection_bytes_per_key is not built yet")
+	case wo.ProtectionBytesPerKey != 0 && wo.ProtectionBytesPerKey != 8:
+		return rocksdb.InvalidArgument("`WriteOptions::protection_bytes_per_key` must be zero or eight")
 	case wo.DisableWAL && d.immutable.RecycleLogFileNum > 0 && !(d.immutable.TwoWriteQueues && walOnly):
 		return rocksdb.InvalidArgument("WriteOptions::disableWAL option is not supported if DBOptions::recycle_log_file_num > 0")
 	}
@@ -188,6 +196,12 @@ func (d *DBImpl) writeImpl(wo *rocksdb.WriteOptions, batch *writebatch.WriteBatc
 	d.traceWrite(batch)
 	if err := d.checkWriteOptions(wo, batch, x); err != nil {
 		return err
+	}
+	if wo.ProtectionBytesPerKey > 0 {
+		if err := batch.UpdateProtectionInfo(wo.ProtectionBytesPerKey); err != nil {
+			return err
+		}
+		w.ProtectionBytesPerKey = wo.ProtectionBytesPerKey
 	}
 	if wo.LowPri && d.writeCtl.NeedSpeedupCompaction() {
 		if err := d.throttleLowPri(wo, batch); err != nil {
@@ -295,8 +309,13 @@ func (d *DBImpl) admits(w *writethread.Writer) bool {
 	}
 	v := db.BatchValidator{Families: d.families, IgnoreMissing: d.ignoreMissing(w)}
 	// The group's status is not to touch it, nor it the group's.
-	w.CallbackStatus = w.Batch.Iterate(&v)
-	return w.CallbackStatus == nil
+	err := w.Batch.Iterate(&v)
+	if err != nil && w.Batch.VerifyChecksum() != nil {
+		// Memory is not to be trusted: the whole group fails at its log record.
+		return true
+	}
+	w.CallbackStatus = err
+	return err == nil
 }
 
 // examineGroup runs callbacks, refuses bad batches, and counts.
@@ -514,6 +533,9 @@ func (d *DBImpl) writeGroupToWAL(g *writethread.WriteGroup, seq rocksdb.Sequence
 	batch.SetSequence(seq)
 	record := batch.Data()
 	syncpoint.ProcessArg("DBImpl::WriteToWAL:log_entry", &record)
+	if err := batch.VerifyChecksum(); err != nil {
+		return err
+	}
 	lastSeq := seq + uint64(batch.Count()) - 1
 	logUsed, err := d.appendToLog(record, lastSeq, g.Leader.RateLimiterPriority)
 	if err == nil && sync {

@@ -134,6 +134,10 @@ func (d *DBImpl) concurrentWriteGroupToWAL(g *writethread.WriteGroup, seqInc uin
 	batch.SetSequence(last + 1)
 	record := batch.Data()
 	syncpoint.ProcessArg("DBImpl::WriteToWAL:log_entry", &record)
+	if err = batch.VerifyChecksum(); err != nil {
+		d.walMu.Unlock()
+		return last, err
+	}
 	logUsed, err := d.appendToLogRecord(record, last+uint64(batch.Count()), g.Leader.RateLimiterPriority)
 	d.walMu.Unlock()
 	d.logged(g, logUsed, len(record), n, false, err)

@@ -1,31 +1,43 @@
-// Port of db/kv_checksum.h, the part that protects memtable entries. Differs:
-// the checksum of a whole entry in one call.
+// Port of db/memtable.cc (VerifyEntryChecksum, VerifyEncodedEntry) and
+// db/kv_checksum.h (Encode).
 
 package memtable
 
 import (
-	"encoding/binary"
-
 	"github.com/rocksdb-go/rocksdb/db/dbformat"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
 	rep "github.com/rocksdb-go/rocksdb/memtable"
 	"github.com/rocksdb-go/rocksdb/util"
 )
 
-// The seeds make a swap of parts visible.
-const (
-	seedKey      = 0
-	seedValue    = 0xD28AAD72F49BD50B
-	seedType     = 0xA5155AE5E937AA16
-	seedSequence = 0x77A00858DDD37F21
-)
-
 // protect is an entry's checksum: the parts' hashes under exclusive or.
 func protect(userKey, value []byte, t dbformat.ValueType, seq rocksdb.SequenceNumber) uint64 {
-	var s [8]byte
-	binary.LittleEndian.PutUint64(s[:], seq)
-	return util.NPHash64(userKey, seedKey) ^ util.NPHash64(value, seedValue) ^
-		util.NPHash64([]byte{byte(t)}, seedType) ^ util.NPHash64(s[:], seedSequence)
+	return dbformat.ProtectKVO(userKey, value, t) ^ dbformat.ProtectSequence(seq)
+}
+
+// verifyEncodedEntry compares an entry, just encoded, with the checksum that
+// came down with the write.
+// Upstream: MemTable::VerifyEncodedEntry.
+func verifyEncodedEntry(encoded []byte, sum uint64) error {
+	key, rest, ok := util.GetLengthPrefixedSlice(encoded)
+	if !ok {
+		return rocksdb.Corruption("Internal key length too long")
+	}
+	if len(key) < dbformat.NumInternalBytes {
+		return rocksdb.Corruption("Internal key length too short")
+	}
+	value, rest, ok := util.GetLengthPrefixedSlice(rest)
+	if !ok {
+		return rocksdb.Corruption("Value length too long")
+	}
+	if len(rest) > 0 {
+		return rocksdb.Corruption("Value length too short")
+	}
+	seq, t := dbformat.UnPackSequenceAndType(dbformat.ExtractInternalKeyFooter(key))
+	if protect(dbformat.ExtractUserKey(key), value, t, seq) != sum {
+		return rocksdb.Corruption("ProtectionInfo mismatch")
+	}
+	return nil
 }
 
 // encodeChecksum writes the low 1, 2, 4 or 8 bytes, as dst is long.

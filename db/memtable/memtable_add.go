@@ -1,5 +1,4 @@
-// Port of db/memtable.{h,cc}, writes. Differs: protection info handed down by
-// write batches is not checked here. Updates in place are in
+// Port of db/memtable.{h,cc}, writes. Updates in place are in
 // memtable_inplace_update.go.
 
 package memtable
@@ -40,6 +39,14 @@ var errKeySeqExists = rocksdb.TryAgain("key+seq exists")
 // the container notices: the caller may try a greater sequence number.
 func (m *MemTable) Add(seq rocksdb.SequenceNumber, t dbformat.ValueType, key, value []byte,
 	allowConcurrent bool, info *MemTablePostProcessInfo, hint *Hint) error {
+	return m.AddProtected(seq, t, key, value, nil, allowConcurrent, info, hint)
+}
+
+// AddProtected is Add of an entry that has a checksum (see dbformat.ProtectKVO
+// and ProtectSequence), unless sum is nil; a Corruption says that it does not
+// agree, and nothing was added.
+func (m *MemTable) AddProtected(seq rocksdb.SequenceNumber, t dbformat.ValueType, key, value []byte, sum *uint64,
+	allowConcurrent bool, info *MemTablePostProcessInfo, hint *Hint) error {
 	if uint64(len(key)) > math.MaxUint32-dbformat.NumInternalBytes || uint64(len(value)) > math.MaxUint32 {
 		return rocksdb.InvalidArgument("key or value larger than 4GB")
 	}
@@ -57,8 +64,20 @@ func (m *MemTable) Add(seq rocksdb.SequenceNumber, t dbformat.ValueType, key, va
 		entry, buf = m.table.Allocate(size)
 	}
 	rep.EncodeEntry(buf, key, dbformat.PackSequenceAndType(seq, t), value)
+	if sum != nil {
+		if syncpoint.Enabled {
+			syncpoint.ProcessArg("MemTable::Add:Encoded", buf[:size-protection])
+		}
+		if err := verifyEncodedEntry(buf[:size-protection], *sum); err != nil {
+			return err
+		}
+	}
 	if protection > 0 {
-		encodeChecksum(buf[size-protection:], protect(key, value, t, seq))
+		s := protect(key, value, t, seq)
+		if sum != nil {
+			s = *sum
+		}
+		encodeChecksum(buf[size-protection:], s)
 	}
 	if !m.insert(entry, rangeDel, allowConcurrent, hint) {
 		return errKeySeqExists

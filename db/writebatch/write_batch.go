@@ -1,6 +1,5 @@
 // Port of db/write_batch.cc and include/rocksdb/write_batch{,_base}.h.
-// Differs: the memtable inserter is in package db; entries carry no checksums
-// of their own (protection_bytes_per_key).
+// Differs: the memtable inserter is in package db.
 
 package writebatch
 
@@ -61,6 +60,9 @@ type WriteBatch struct {
 	defaultTSSize       int  // of the default family's timestamps
 	needsInPlaceUpdate  bool // some timestamps are placeholders
 	hasKeyWithTimestamp bool
+
+	protected  bool     // entries have checksums
+	protection []uint64 // one an entry
 }
 
 // ensureHeader makes the zero value usable.
@@ -102,10 +104,12 @@ func (b *WriteBatch) SetContents(rep []byte) error {
 	b.needsInPlaceUpdate, b.hasKeyWithTimestamp = false, false
 	b.savePoints = b.savePoints[:0]
 	b.walTermPoint = SavePoint{}
+	b.protected, b.protection = false, b.protection[:0]
 	return nil
 }
 
-// Clear drops all records and save points.
+// Clear drops all records and save points. A batch whose entries have checksums
+// stays one.
 func (b *WriteBatch) Clear() {
 	if cap(b.rep) < HeaderSize {
 		b.rep = make([]byte, HeaderSize)
@@ -117,6 +121,7 @@ func (b *WriteBatch) Clear() {
 	b.savePoints = b.savePoints[:0]
 	b.walTermPoint = SavePoint{}
 	b.defaultTSSize = 0
+	b.protection = b.protection[:0]
 	b.needsInPlaceUpdate, b.hasKeyWithTimestamp = false, false
 }
 
@@ -212,6 +217,12 @@ func (b *WriteBatch) beginRecord(id uint32, plain, withFamily dbformat.ValueType
 func (b *WriteBatch) endRecord(sp SavePoint, flag uint32) error {
 	b.SetCount(sp.Count + 1)
 	b.contentFlags |= flag
+	if b.protected {
+		if err := b.protectLast(sp.Size); err != nil {
+			b.restore(sp)
+			return err
+		}
+	}
 	return b.checkMaxBytes(sp)
 }
 
@@ -227,6 +238,9 @@ func (b *WriteBatch) restore(sp SavePoint) {
 	b.rep = b.rep[:sp.Size]
 	b.SetCount(sp.Count)
 	b.contentFlags = sp.contentFlags
+	if b.protected {
+		b.protection = b.protection[:min(int(sp.Count), len(b.protection))]
+	}
 }
 
 func checkSizes(keySize, valueSize int) error {
@@ -403,6 +417,11 @@ func (b *WriteBatch) Append(src *WriteBatch, walOnly bool) error {
 	size, count, flags := src.GetDataSize(), src.Count(), src.contentFlags
 	if walOnly && !src.walTermPoint.IsCleared() {
 		size, count, flags = src.walTermPoint.Size, src.walTermPoint.Count, src.walTermPoint.contentFlags
+	}
+	if src.protected || b.protected {
+		if err := b.appendProtection(src, count); err != nil {
+			return err
+		}
 	}
 	b.SetCount(b.Count() + count)
 	if size > HeaderSize {

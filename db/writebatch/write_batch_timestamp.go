@@ -6,6 +6,7 @@ package writebatch
 import (
 	"math"
 
+	"github.com/rocksdb-go/rocksdb/db/dbformat"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
 )
 
@@ -77,7 +78,7 @@ func (b *WriteBatch) UpdateTimestamps(ts []byte, size func(cf uint32) int) error
 	if len(ts) == 0 {
 		return rocksdb.InvalidArgument("Timestamp is empty")
 	}
-	err := b.Iterate(&timestampUpdater{ts: ts, size: size})
+	err := b.Iterate(&timestampUpdater{ts: ts, size: size, protection: b.Protection()})
 	if err == nil {
 		b.needsInPlaceUpdate = false
 	}
@@ -89,9 +90,15 @@ type timestampUpdater struct {
 	HandlerBase
 	ts   []byte
 	size func(cf uint32) int
+
+	protection []uint64 // of the entries from the next one on
 }
 
 func (u *timestampUpdater) update(cf uint32, keys ...[]byte) error {
+	var sum *uint64
+	if len(u.protection) > 0 {
+		sum, u.protection = &u.protection[0], u.protection[1:]
+	}
 	switch u.size(cf) {
 	case 0:
 		return nil
@@ -101,13 +108,28 @@ func (u *timestampUpdater) update(cf uint32, keys ...[]byte) error {
 	default:
 		return rocksdb.InvalidArgument("timestamp size mismatch")
 	}
-	for _, key := range keys {
+	for i, key := range keys {
 		if len(key) < len(u.ts) {
 			return rocksdb.Corruption("key in a write batch is shorter than its timestamp")
 		}
+		if sum != nil {
+			*sum ^= keyProtection(i, key)
+		}
 		copy(key[len(key)-len(u.ts):], u.ts)
+		if sum != nil {
+			*sum ^= keyProtection(i, key)
+		}
 	}
 	return nil
+}
+
+// keyProtection is the part of an entry's checksum that its key has, or the end
+// key of a range, which is its value.
+func keyProtection(i int, key []byte) uint64 {
+	if i > 0 {
+		return dbformat.ProtectValue(key)
+	}
+	return dbformat.ProtectKey(key)
 }
 
 func (u *timestampUpdater) PutCF(cf uint32, key, _ []byte) error     { return u.update(cf, key) }

@@ -97,6 +97,8 @@ type Writer struct {
 	NoSlowdown      bool
 	DisableWAL      bool
 	DisableMemtable bool
+	// ProtectionBytesPerKey is the batch's.
+	ProtectionBytesPerKey uint64
 	// IgnoreMissingColumnFamilies skips entries of families that are gone.
 	IgnoreMissingColumnFamilies bool
 	RateLimiterPriority         rocksdb.IOPriority
@@ -126,6 +128,10 @@ func (w *Writer) Reset(wo *rocksdb.WriteOptions, batch *writebatch.WriteBatch) {
 		sema = make(chan struct{}, 1)
 	}
 	w.Batch = batch
+	w.ProtectionBytesPerKey = 0
+	if batch != nil {
+		w.ProtectionBytesPerKey = batch.GetProtectionBytesPerKey()
+	}
 	w.Sync, w.NoSlowdown, w.DisableWAL = wo.Sync, wo.NoSlowdown, wo.DisableWAL
 	if w.RateLimiterPriority = wo.RateLimiterPriority; w.RateLimiterPriority == rocksdb.IOLow {
 		w.RateLimiterPriority = rocksdb.IOTotal // of options that are left at zero
@@ -403,6 +409,7 @@ func (t *WriteThread) JoinBatchGroup(w *Writer) {
 		setState(w, StateGroupLeader)
 	}
 	syncpoint.ProcessArg("WriteThread::JoinBatchGroup:Wait", w)
+	syncpoint.ProcessArg("WriteThread::JoinBatchGroup:Wait2", w)
 	if !leader {
 		syncpoint.ProcessArg("WriteThread::JoinBatchGroup:BeganWaiting", w)
 		t.awaitState(w, StateGroupLeader|StateMemTableWriterLeader|StateParallelMemTableCaller|
@@ -423,6 +430,7 @@ func (t *WriteThread) groupLimit(size int) int {
 // fits tells whether w may join a group of the leader's.
 func (w *Writer) fits(leader *Writer, size, limit int) bool {
 	return !(w.Sync && !leader.Sync) && w.NoSlowdown == leader.NoSlowdown && w.DisableWAL == leader.DisableWAL &&
+		w.ProtectionBytesPerKey == leader.ProtectionBytesPerKey &&
 		w.RateLimiterPriority == leader.RateLimiterPriority && w.Batch != nil &&
 		(w.Callback == nil || w.Callback.AllowWriteBatching()) && size+w.Batch.GetDataSize() <= limit
 }

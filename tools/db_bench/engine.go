@@ -18,7 +18,11 @@ type (
 	WriteBatch   = engine.WriteBatch
 )
 
-func newWriteBatch() *WriteBatch { return engine.NewWriteBatch() }
+// newWriteBatch makes a batch that --write_batch_protection_bytes_per_key
+// protects.
+func (b *benchmark) newWriteBatch() (*WriteBatch, error) {
+	return engine.NewWriteBatchWithProtection(uint64(b.flags.WriteBatchProtectionBytesPerKey))
+}
 
 // registerBuiltins makes plug-ins known by name, for flags that name one.
 func registerBuiltins() { engine.RegisterBuiltins() }

@@ -408,7 +408,7 @@ type Flags struct {
 	SecondaryCacheURI                                  string  `flag:"secondary_cache_uri," help:"secondary cache to make, from the registry" todo:"1"`
 	DisableSeekCompaction                              int32   `flag:"disable_seek_compaction,0" help:"unused; kept for old command lines"`
 	AllowDataInErrors                                  bool    `flag:"allow_data_in_errors,false" help:"DBOptions::allow_data_in_errors"`
-	WriteBatchProtectionBytesPerKey                    uint32  `flag:"write_batch_protection_bytes_per_key,0" help:"checksum bytes of each entry of a write batch" todo:"1"`
+	WriteBatchProtectionBytesPerKey                    uint32  `flag:"write_batch_protection_bytes_per_key,0" help:"checksum bytes of each entry of a write batch"`
 	MemtableProtectionBytesPerKey                      uint32  `flag:"memtable_protection_bytes_per_key,0" help:"ColumnFamilyOptions::memtable_protection_bytes_per_key"`
 	BlockProtectionBytesPerKey                         uint32  `flag:"block_protection_bytes_per_key,0" help:"ColumnFamilyOptions::block_protection_bytes_per_key"`
 	BuildInfo                                          bool    `flag:"build_info,false" help:"print how the program was built and exit"`

@@ -294,7 +294,10 @@ func (b *benchmark) randomWithVerify(t *threadState) error {
 		return err
 	}
 	f := b.flags
-	batch := newWriteBatch()
+	batch, err := b.newWriteBatch()
+	if err != nil {
+		return err
+	}
 	getWeight, putWeight, deleteWeight := int32(0), int32(0), int32(0)
 	for i := int64(0); i < b.readWrites && !t.shared.fatal.Load(); i++ {
 		db := b.selectDB(t.rand)

@@ -88,7 +88,11 @@ func (b *benchmark) doWrite(t *threadState, mode writeMode, writes int64) error 
 
 func (b *benchmark) newWriter(t *threadState, mode writeMode) (*writer, error) {
 	f := b.flags
-	w := &writer{b: b, t: t, mode: mode, batch: newWriteBatch()}
+	batch, err := b.newWriteBatch()
+	if err != nil {
+		return nil, err
+	}
+	w := &writer{b: b, t: t, mode: mode, batch: batch}
 	w.keyGens = make([]*keyGenerator, max(1, len(b.multiDBs)))
 	w.numPerKeyGen = uint64(b.num + f.MaxNumRangeTombstones)
 	for i := range w.keyGens {
@@ -303,7 +307,11 @@ func (b *benchmark) followSine(t *threadState) error {
 // doDelete is deleteseq and deleterandom.
 func (b *benchmark) doDelete(t *threadState, seq bool) error {
 	f := b.flags
-	batch, key := newWriteBatch(), b.keys.keyBuffer()
+	batch, err := b.newWriteBatch()
+	if err != nil {
+		return err
+	}
+	key := b.keys.keyBuffer()
 	seconds := int64(0)
 	if !seq {
 		if err := b.needKeys(); err != nil {
