@@ -523,6 +523,11 @@ func (c *ColumnFamilyData) SetOptionsLocked(dbOptions *rocksdb.DBOptions, values
 	if err := CheckBuilt(&full); err != nil {
 		return err
 	}
+	if f, ok := full.TableFactory.(interface{ ValidateSizes() error }); ok {
+		if err := f.ValidateSizes(); err != nil {
+			return err
+		}
+	}
 	mo.RefreshDerivedOptions(c.ioptions.NumLevels, c.ioptions.CompactionStyle)
 	c.mutable.Store(&mo)
 	return nil

@@ -236,15 +236,14 @@ func (f *BlockBasedTableFactory) ValidateOptions(db *rocksdb.DBOptions, cf *rock
 	if err := f.validateCompression(cf); err != nil {
 		return err
 	}
+	if err := f.ValidateSizes(); err != nil {
+		return err
+	}
 	switch {
 	case o.BlockAlign && !powerOf2(o.BlockSize):
 		return bad("Block alignment requested but block size is not a power of 2")
-	case o.BlockSize > math.MaxUint32:
-		return bad("block size exceeds maximum number (4GiB) allowed")
 	case !powerOf2(o.SuperBlockAlignmentSize):
 		return bad("Super Block alignment requested but super block alignment size is not a power of 2")
-	case o.SuperBlockAlignmentSize > math.MaxUint32:
-		return bad("Super block alignment size exceeds maximum number (4GiB) allowed")
 	case o.SuperBlockAlignmentSpaceOverheadRatio > 0 && o.SuperBlockAlignmentSpaceOverheadRatio < 4:
 		return bad("Super block alignment space overhead is too high")
 	case o.DataBlockIndexType == rocksdb.DataBlockBinaryAndHash && o.DataBlockHashTableUtilRatio <= 0:
@@ -260,6 +259,18 @@ func (f *BlockBasedTableFactory) ValidateOptions(db *rocksdb.DBOptions, cf *rock
 		return err
 	}
 	return f.validateCacheUsage(cf)
+}
+
+// ValidateSizes refuses sizes that no database may have, whatever its other
+// options; SetOptions asks for no more than that.
+func (f *BlockBasedTableFactory) ValidateSizes() error {
+	switch {
+	case f.opts.BlockSize > math.MaxUint32:
+		return rocksdb.InvalidArgument("block size exceeds maximum number (4GiB) allowed")
+	case f.opts.SuperBlockAlignmentSize > math.MaxUint32:
+		return rocksdb.InvalidArgument("Super block alignment size exceeds maximum number (4GiB) allowed")
+	}
+	return nil
 }
 
 func (f *BlockBasedTableFactory) validateCompression(cf *rocksdb.ColumnFamilyOptions) error {
