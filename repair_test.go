@@ -194,7 +194,7 @@ func TestRepairRefuses(t *testing.T) {
 		message string
 	}{
 		{"comparator", func(dir string) error { return rocksdb.RepairDB(dir, reverse) }, isInvalid,
-			"Comparator of column family default is rocksdb.ReverseBytewiseComparator: does not match leveldb.BytewiseComparator"},
+			" is rocksdb.ReverseBytewiseComparator: does not match leveldb.BytewiseComparator"},
 		{"comparator of the WAL's family", func(dir string) error {
 			return rocksdb.RepairDBColumnFamilies(dir, plain.DBOptions, describe(plain, "default"), &reverse.ColumnFamilyOptions)
 		}, isInvalid, "Comparator of column family x"},
