@@ -452,3 +452,45 @@ func ExampleOpenTTL() {
 	check(db.Close())
 	// Output: v
 }
+
+func ExampleColumnFamily_PutWithTimestamp() {
+	dir, done := tempDir()
+	defer done()
+	o := rocksdb.DefaultOptions()
+	o.CreateIfMissing = true
+	o.Comparator = rocksdb.BytewiseComparatorWithU64Ts()
+	db, err := rocksdb.Open(dir, o)
+	check(err)
+	check(db.PutWithTimestamp(nil, []byte("k"), rocksdb.EncodeU64Ts(10), []byte("first")))
+	check(db.PutWithTimestamp(nil, []byte("k"), rocksdb.EncodeU64Ts(20), []byte("second")))
+	for _, at := range []uint64{15, 25} {
+		ro := rocksdb.DefaultReadOptions()
+		ro.Timestamp = rocksdb.EncodeU64Ts(at)
+		v, err := db.Get(&ro, []byte("k"))
+		check(err)
+		fmt.Printf("%d: %s\n", at, v.Data())
+		v.Release()
+	}
+	check(db.Close())
+	// Output:
+	// 15: first
+	// 25: second
+}
+
+func ExampleOptions_blobFiles() {
+	dir, done := tempDir()
+	defer done()
+	o := rocksdb.DefaultOptions()
+	o.CreateIfMissing = true
+	o.EnableBlobFiles, o.MinBlobSize = true, 1024 // bytes; smaller values stay with their keys
+	o.EnableBlobGarbageCollection = true
+	db, err := rocksdb.Open(dir, o)
+	check(err)
+	check(db.Put(nil, []byte("small"), []byte("v")))
+	check(db.Put(nil, []byte("large"), make([]byte, 4096)))
+	check(db.Flush(nil))
+	n, _ := db.GetProperty("rocksdb.num-blob-files")
+	fmt.Println(n, "blob file")
+	check(db.Close())
+	// Output: 1 blob file
+}
