@@ -201,19 +201,6 @@ func (b *tableBuild) openBlobFiles() {
 		Callback: b.BlobFiles.Callback, Reason: b.BlobFiles.Reason})
 }
 
-func (b *tableBuild) closeBlobFiles(err error) error {
-	if b.blobs == nil {
-		return err
-	}
-	if err == nil {
-		err = b.blobs.Finish()
-	}
-	if err != nil {
-		b.blobs.Abandon(err)
-	}
-	return err
-}
-
 func (b *tableBuild) writeAndVerify() error {
 	if err := b.makeFilter(); err != nil {
 		return err
@@ -226,7 +213,7 @@ func (b *tableBuild) writeAndVerify() error {
 	if closeErr := b.closeFile(err == nil && !empty); err == nil {
 		err = closeErr
 	}
-	err = b.closeBlobFiles(err)
+	err = b.blobs.End(err)
 	if err != nil || empty {
 		return err
 	}

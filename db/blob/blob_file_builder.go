@@ -155,6 +155,22 @@ func (b *BlobFileBuilder) Abandon(err error) {
 	b.dropFile()
 }
 
+// End finishes the files of a job that went well, and abandons those of one that
+// failed with err. It gives the job's error. b may be nil: there are none.
+// Upstream: CompactionJob::FinalizeBlobFiles.
+func (b *BlobFileBuilder) End(err error) error {
+	if b == nil {
+		return err
+	}
+	if err == nil {
+		err = b.Finish()
+	}
+	if err != nil {
+		b.Abandon(err)
+	}
+	return err
+}
+
 func (b *BlobFileBuilder) releaseArea() {
 	if b.compressor != nil && b.area != nil {
 		b.compressor.ReleaseWorkingArea(b.area)

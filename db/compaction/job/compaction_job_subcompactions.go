@@ -288,7 +288,7 @@ func (j *CompactionJob) processKeyValueCompaction(s *subcompactionState) {
 	err := p.processKeyValue()
 	err = p.finalStatus(in, err)
 	err = p.closeOutput(err)
-	err = p.closeBlobFiles(err)
+	err = s.outputs.blobs.End(err)
 	p.finalizeStats(startCPU)
 	if closeErr := it.Close(); err == nil {
 		err = closeErr
@@ -364,21 +364,6 @@ func (j *CompactionJob) blobGarbageCollectionCutoff() uint64 {
 		return math.MaxUint64
 	}
 	return files[n].GetBlobFileNumber()
-}
-
-// Upstream: CompactionJob::FinalizeBlobFiles.
-func (p *part) closeBlobFiles(err error) error {
-	b := p.s.outputs.blobs
-	if b == nil {
-		return err
-	}
-	if err == nil {
-		err = b.Finish()
-	}
-	if err != nil {
-		b.Abandon(err)
-	}
-	return err
 }
 
 func (j *CompactionJob) aborted() bool { return j.Aborted != nil && j.Aborted.Load() > 0 }
