@@ -5,7 +5,9 @@
 //
 //	db_impl.go                   state, column families, snapshots, options, close
 //	db_impl_open.go              Open: locks, MANIFEST and WAL recovery
-//	db_impl_write.go             the write path: groups, WAL, memtables, stalls
+//	db_impl_write.go             the write path: groups, memtables
+//	db_impl_write_wal.go         a group's log record, syncing the logs
+//	db_impl_write_preprocess.go  what is due before a group: stalls, switches
 //	db_impl_write_unordered.go   two write queues, unordered writes, what waits for them
 //	db_impl_atomic_flush.go      flushes of several families as one
 //	db_impl_resume.go            going on after a background error

@@ -28,7 +28,7 @@ type mutation struct {
 var mutations = []mutation{
 	{
 		name: "a sync of the WAL is dropped",
-		file: "db/db_impl/db_impl_write.go",
+		file: "db/db_impl/db_impl_write_wal.go",
 		once: "err = f.Sync(&d.walIOOptions, d.immutable.UseFsync)",
 		by:   "_ = f",
 		test: "TestFaultInjectionTest_WriteOptionSyncTest|TestFaultInjectionTestSplitted_FaultTest",
