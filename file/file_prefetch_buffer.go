@@ -283,6 +283,10 @@ func (b *FilePrefetchBuffer) tune(buf *bufferInfo, reader *RandomAccessFileReade
 	if b.opts.ReadaheadSizeCB != nil && t.readahead > 0 {
 		b.opts.ReadaheadSizeCB(t.current, &start, &end)
 	}
+	if t.current {
+		// What is needed now is not for the callback to leave out.
+		start, end = min(start, t.start), max(end, t.start+uint64(t.length))
+	}
 	switch {
 	case start >= end:
 		t.start, t.end = start, start

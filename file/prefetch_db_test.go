@@ -140,13 +140,31 @@ func TestPrefetchTrimReadaheadTestParam_IterateUpperBoundAtEndOfIndex(t *testing
 
 // TestPrefetch_SameEntries: asynchronous reads, readahead and its trimming change
 // nothing about what an iterator gives, over several levels with range
-// tombstones, whatever it is asked.
+// tombstones, whatever it is asked and wherever a table's other blocks lie.
 func TestPrefetch_SameEntries(t *testing.T) {
+	for name, change := range map[string]func(o *rocksdb.Options, b *rocksdb.BlockBasedTableOptions){
+		"plain": func(*rocksdb.Options, *rocksdb.BlockBasedTableOptions) {},
+		"dictionary": func(o *rocksdb.Options, b *rocksdb.BlockBasedTableOptions) {
+			o.Compression, o.CompressionOpts.MaxDictBytes = rocksdb.LZ4Compression, 4096
+			b.CacheIndexAndFilterBlocks = true
+		},
+		"partitions": func(o *rocksdb.Options, b *rocksdb.BlockBasedTableOptions) {
+			o.Compression, o.CompressionOpts.MaxDictBytes = rocksdb.ZSTD, 16384
+			o.PrefixExtractor = rocksdb.NewFixedPrefixTransform(6)
+			b.CacheIndexAndFilterBlocks, b.PartitionFilters, b.IndexType = true, true, rocksdb.TwoLevelIndexSearch
+			b.FilterPolicy, b.MetadataBlockSize = rocksdb.NewBloomFilterPolicy(10), 256
+		},
+	} {
+		t.Run(name, func(t *testing.T) { prefetchSameEntries(t, change) })
+	}
+}
+
+func prefetchSameEntries(t *testing.T, change func(o *rocksdb.Options, b *rocksdb.BlockBasedTableOptions)) {
 	db, stats := openPrefetchDB(t, false, func(o *rocksdb.Options, b *rocksdb.BlockBasedTableOptions) {
 		o.TargetFileSizeBase, o.WriteBufferSize = 32<<10, 64<<10
 		b.BlockSize = 512
-		cache := rocksdb.NewLRUCache(40 << 10)
-		b.BlockCache = cache
+		b.BlockCache = rocksdb.NewLRUCache(40 << 10)
+		change(o, b)
 	})
 	rnd := util.NewRandom(17)
 	key := func(i int) []byte { return fmt.Appendf(nil, "key%05d", i) }
@@ -167,7 +185,7 @@ func TestPrefetch_SameEntries(t *testing.T) {
 	for c := range 24 {
 		plain := rocksdb.DefaultReadOptions()
 		// The other's blocks are not to be in the cache already.
-		plain.AutoReadaheadSize, plain.FillCache = false, false
+		plain.AutoReadaheadSize, plain.FillCache, plain.TotalOrderSeek = false, false, true
 		if c%2 == 1 {
 			plain.IterateUpperBound = key(1000 + int(rnd.Uniform(keys-1000)))
 		}

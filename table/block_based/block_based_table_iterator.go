@@ -243,6 +243,7 @@ func (it *BlockBasedTableIterator) initDataBlock() {
 	if it.scan == nil || !it.initScanBlock(h) {
 		it.rc.prefetch = it.prefetcher.prefetchIfNeeded(h, false)
 		it.t.newDataBlockIterator(&it.rc, h, block.TypeData, &it.data)
+		it.rc.prefetch = nil // it is for data blocks, not for the index and the filter
 	}
 	it.haveBlock, it.prevBlockOffset = true, h.Offset
 	it.checkDataBlockWithinUpperBound()

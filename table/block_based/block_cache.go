@@ -325,7 +325,11 @@ func parseDictOf(t *BlockBasedTable, c format.BlockContents, _ block.BlockType) 
 func (t *BlockBasedTable) retrieveBlock(rc *readContext, h format.BlockHandle, bt block.BlockType, useCache bool) (block.CachableEntry[*block.Block], error) {
 	d := t.decompressor
 	if bt == block.TypeData && t.dict != nil {
+		// Read ahead is of data blocks; the dictionary lies behind them all.
+		prefetch := rc.prefetch
+		rc.prefetch = nil
 		dict, err := t.dict.get(rc)
+		rc.prefetch = prefetch
 		if err != nil {
 			return block.CachableEntry[*block.Block]{}, err
 		}
