@@ -1,5 +1,6 @@
 // Port of env/io_posix.{h,cc} (PosixWritableFile, PosixMmapFile). Differs: a
-// mapped file's pages are synced before the file is, and Close may be repeated.
+// mapped file's pages are synced before the file is, Close may be repeated, and in
+// memory (tmpfs) nothing is preallocated: it would only be cleared in advance.
 
 package env
 
@@ -38,7 +39,7 @@ func newPosixWritableFile(name string, f sysFile, sectorSize int, opts *rocksdb.
 		directIO:           directIO,
 		sectorSize:         sectorSize,
 		size:               size,
-		allowFallocate:     opts.AllowFallocate,
+		allowFallocate:     opts.AllowFallocate && !(opts.FallocateWithKeepSize && f.inMemory()),
 		keepSize:           opts.FallocateWithKeepSize,
 		strictSync:         opts.StrictBytesPerSync,
 		rangeSyncWorks:     f.isSyncFileRangeSupported(),

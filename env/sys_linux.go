@@ -110,11 +110,7 @@ func (f sysFile) releaseTail(size, allocated int64) {
 // isSyncFileRangeSupported is false where the call is known not to work: ZFS,
 // whose writeback then is not asynchronous, and kernels without it.
 func (f sysFile) isSyncFileRangeSupported() bool {
-	var st unix.Statfs_t
-	if unix.Fstatfs(f.fd, &st) == nil && uint32(st.Type) == zfsSuperMagic {
-		return false
-	}
-	return unix.SyncFileRange(f.fd, 0, 0, 0) != unix.ENOSYS
+	return f.fsType() != zfsSuperMagic && unix.SyncFileRange(f.fd, 0, 0, 0) != unix.ENOSYS
 }
 
 // syncFileRange starts writing back; strict waits first for what was begun
@@ -175,20 +171,25 @@ func (f sysFile) uniqueID(id []byte) int {
 }
 
 func (f sysFile) supportsFastAllocate() bool {
-	var st unix.Statfs_t
-	if unix.Fstatfs(f.fd, &st) != nil {
-		return false
-	}
-	switch uint32(st.Type) {
+	switch f.fsType() {
 	case ext4SuperMagic, xfsSuperMagic, tmpfsMagic:
 		return true
 	}
 	return false
 }
 
-func (f sysFile) isBtrfs() bool {
+func (f sysFile) isBtrfs() bool { return f.fsType() == btrfsSuperMagic }
+
+// inMemory tells of a file system without a device behind it.
+func (f sysFile) inMemory() bool { return f.fsType() == tmpfsMagic }
+
+// fsType is the file system's magic number, 0 when it is not known.
+func (f sysFile) fsType() uint32 {
 	var st unix.Statfs_t
-	return unix.Fstatfs(f.fd, &st) == nil && uint32(st.Type) == btrfsSuperMagic
+	if unix.Fstatfs(f.fd, &st) != nil {
+		return 0
+	}
+	return uint32(st.Type)
 }
 
 // deviceOf gives the numbers of the device the file is on.

@@ -90,6 +90,7 @@ func (f sysFile) setWriteHint(rocksdb.WriteLifeTimeHint) bool { return false }
 func (f sysFile) uniqueID([]byte) int                         { return 0 }
 func (f sysFile) supportsFastAllocate() bool                  { return false }
 func (f sysFile) isBtrfs() bool                               { return false }
+func (f sysFile) inMemory() bool                              { return false }
 func (f sysFile) deviceOf() (major, minor uint32, ok bool)    { return 0, 0, false }
 
 func access(name string) error {
