@@ -704,10 +704,15 @@ func (d *DBIter) Seek(target []byte) {
 	watch.Stop()
 }
 
-// SeekToFirst goes to the first key.
+// SeekToFirst goes to the first key. After Prepare it is an error, whatever the
+// tables below would say.
 func (d *DBIter) SeekToFirst() {
 	if d.hasLower {
 		d.Seek(d.lowerBound)
+		return
+	}
+	if d.scan.args != nil {
+		d.refuseScan("No seek key for MultiScan")
 		return
 	}
 	if d.perf != nil {
@@ -814,6 +819,14 @@ func (d *DBIter) SeekForPrev(target []byte) {
 func (d *DBIter) SeekToLast() {
 	if d.hasUpper {
 		d.SeekForPrev(d.upperBound)
+		return
+	}
+	if d.scan.args != nil {
+		if d.scan.args.Reverse {
+			d.refuseScan("No seek key for MultiScan")
+		} else {
+			d.refuseScan("SeekForPrev called on forward MultiScan")
+		}
 		return
 	}
 	if d.perf != nil {

@@ -52,6 +52,9 @@ func (d *DBIter) validateScanOptions(args *rocksdb.MultiScanArgs) error {
 	if args == nil || len(args.Ranges) == 0 {
 		return rocksdb.InvalidArgument("Empty MultiScanArgs")
 	}
+	if args.Comparator == nil {
+		return rocksdb.InvalidArgument("MultiScanArgs requires comparator")
+	}
 	if args.Ranges[0].Range.Limit == nil {
 		switch {
 		case args.Reverse:
