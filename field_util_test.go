@@ -59,6 +59,13 @@ func (x *recoveryTest) compactRange(force bool, begin, end []byte) error {
 	return x.db.CompactRange(&o, begin, end)
 }
 
+func (x *recoveryTest) comparator() rocksdb.Comparator {
+	if x.o.Comparator != nil {
+		return x.o.Comparator
+	}
+	return rocksdb.BytewiseComparator()
+}
+
 // tables are the default family's files of a level, the newest of level 0
 // first.
 func (x *recoveryTest) tables(level int) (list []rocksdb.SstFileMetaData) {
