@@ -16,6 +16,7 @@ import (
 	"github.com/rocksdb-go/rocksdb/db/writebatch"
 	"github.com/rocksdb-go/rocksdb/db/writethread"
 	"github.com/rocksdb-go/rocksdb/test_util/syncpoint"
+	"github.com/rocksdb-go/rocksdb/util"
 	"github.com/rocksdb-go/rocksdb/utilities/merge_operators"
 )
 
@@ -379,4 +380,30 @@ func TestDbMemtableKVChecksumTest_FlushWithCorruptAfterMemtableInsert(t *testing
 		x.wantCorruption(x.cf(0).Flush(nil))
 		x.wantCorruption(x.full().TestGetBGError())
 	})
+}
+
+func TestDbKVChecksumWALToWriteBatchTest_WriteBatchChecksumHandoff(t *testing.T) {
+	for _, size := range []int{3, 100_000} { // one fragment of a log record, and several
+		x := newDBTest(t)
+		x.mustPut(0, "key", dummyString(size, 'v'))
+		var content []byte
+		syncpoint.SetCallBack("DBImpl::RecoverLogFiles:BeforeUpdateProtectionInfo:batch", func(arg any) {
+			b := arg.(*writebatch.WriteBatch).Data()
+			content = slices.Clone(b)
+			b[0]++
+		})
+		syncpoint.SetCallBack("DBImpl::RecoverLogFiles:BeforeUpdateProtectionInfo:checksum", func(arg any) {
+			if sum := *arg.(*uint64); sum != util.ComputeXXH3(content) {
+				t.Errorf("checksum %x, not %x", sum, util.ComputeXXH3(content))
+			}
+		})
+		syncpoint.EnableProcessing()
+		wantCorruption(t, x.tryReopen(x.currentOptions()), "Write batch content corrupted", ".log")
+		if content == nil {
+			t.Error("no batch")
+		}
+		endSyncPoints()
+		x.reopen(x.currentOptions())
+		x.wantGet(0, "key", dummyString(size, 'v'))
+	}
 }

@@ -145,8 +145,6 @@ func validateDBOptions(o *rocksdb.DBOptions) error {
 		return rocksdb.NotSupported("open_files_async is not built yet")
 	case o.CompactionService != nil:
 		return rocksdb.NotSupported("compaction_service is not built yet")
-	case o.WalFilter != nil:
-		return rocksdb.NotSupported("wal_filter is not built yet")
 	case o.SstFileManager != nil && !isBuiltInSstFileManager(o.SstFileManager):
 		return rocksdb.NotSupported("sst_file_manager other than the built-in one")
 	case o.ReadIOExecutorThreads != 1:

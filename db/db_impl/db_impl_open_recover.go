@@ -22,6 +22,7 @@ import (
 	"github.com/rocksdb-go/rocksdb/table"
 	"github.com/rocksdb-go/rocksdb/table/internaliter"
 	"github.com/rocksdb-go/rocksdb/test_util/syncpoint"
+	"github.com/rocksdb-go/rocksdb/util"
 )
 
 func sortUint64(s []uint64) { slices.Sort(s) }
@@ -392,8 +393,10 @@ type walRecovery struct {
 	next      rocksdb.SequenceNumber // of the next entry; Max before the first
 	inserter  db.MemTableInserter
 	batch     writebatch.WriteBatch
+	filtered  writebatch.WriteBatch // what the WAL filter puts in its place
 
 	stopped         bool // at a damaged record: later ones are not replayed
+	stoppedByFilter bool // at a record where the WAL filter said so
 	corrupted       bool
 	corruptedNumber uint64
 	flushed         bool // something went to L0
@@ -435,6 +438,7 @@ func (r *walRecovery) run() error {
 		r.edits[cfd] = e
 	}
 	d.eventLogger.Log().Add("job", r.jobID).Add("event", "recovery_started").Add("wal_files", r.numbers).End()
+	r.tellFilter()
 	r.minNumber = max(d.minLogNumberToKeep(), d.versions.MinLogNumberWithUnflushedData(nil))
 	err := r.replay()
 	if err == nil {
@@ -495,6 +499,10 @@ func (r *walRecovery) replayLog(number uint64) error {
 	logging.Info(d.infoLog, "Recovering log #%d mode %d", number, mode)
 	r.status, r.oldRecord, r.badNumber = nil, false, number
 	path := filename.LogFileName(d.immutable.GetWalDir(), number)
+	if r.stoppedByFilter {
+		r.dropLog(path)
+		return nil
+	}
 	f, err := file.CreateSequentialFileReader(d.fs, path, d.fs.OptimizeForLogRead(&d.fileOptions), &file.SequentialReaderOptions{ReadaheadSize: int(d.immutable.LogReadaheadSize)})
 	if err != nil {
 		if r.d.immutable.ParanoidChecks {
@@ -503,12 +511,13 @@ func (r *walRecovery) replayLog(number uint64) error {
 		logging.Warn(d.infoLog, "Ignoring error %v", err)
 		return nil
 	}
-	reader := wal.NewReader(f, wal.ReaderOptions{InfoLog: d.infoLog, Reporter: r, Checksum: true, LogNumber: number,
+	reader := wal.NewReader(f, wal.ReaderOptions{InfoLog: d.infoLog, Reporter: r, Checksum: true, RecordChecksum: true, LogNumber: number,
 		TrackAndVerifyWALs: d.immutable.TrackAndVerifyWALs, StopReplayForCorruption: r.stopped,
 		MinWALNumberToKeep: r.minNumber, ObservedPredecessor: r.predecessor})
 	defer reader.Close()
 	var lastSeq rocksdb.SequenceNumber
-	for {
+	syncpoint.Process("DBImpl::RecoverLogFiles:BeforeReadWal")
+	for !r.stoppedByFilter {
 		record, ok := reader.ReadRecord(mode)
 		if !ok || r.status != nil {
 			break
@@ -580,16 +589,15 @@ func (r *walRecovery) replayRecord(number uint64, record []byte, path string, re
 		r.stopped = false
 	}
 	if r.stopped {
-		if size, err := d.fs.GetFileSize(path, &rocksdb.IOOptions{}); err == nil {
-			logging.Warn(d.infoLog, "%s: dropping %d bytes", path, size)
-		}
+		r.dropLog(path)
 		return nil
 	}
-	batch := &r.batch
-	if rebuilt, err := r.reconcileTimestamps(reader); err != nil {
+	batch, err := r.protectedBatch(reader, path, offset)
+	if err != nil {
 		return err
-	} else if rebuilt != nil {
-		batch = rebuilt
+	}
+	if batch, err = r.filter(number, path, batch); batch == nil {
+		return err
 	}
 	if err := db.CheckRangeDeletions(batch, d.families); err != nil {
 		r.Corruption(len(record), rocksdb.Corruption(rocksdb.AsStatus(err).Message).InAt(path, offset), wal.NoLogNumber)
@@ -602,7 +610,7 @@ func (r *walRecovery) replayRecord(number uint64, record []byte, path string, re
 	in.IgnoreMissingColumnFamilies = true
 	in.RecoveringLogNumber = number
 	in.Sequence = seq
-	err := in.Insert(batch)
+	err = in.Insert(batch)
 	r.next = in.Sequence
 	if err != nil {
 		if rocksdb.IsNotSupported(err) {
@@ -622,6 +630,37 @@ func (r *walRecovery) replayRecord(number uint64, record []byte, path string, re
 		return r.enforceWriteBufferManager()
 	}
 	return nil
+}
+
+// dropLog tells that the rest of a log is not replayed.
+func (r *walRecovery) dropLog(path string) {
+	if size, err := r.d.fs.GetFileSize(path, &rocksdb.IOOptions{}); err == nil {
+		logging.Warn(r.d.infoLog, "%s: dropping %d bytes", path, size)
+	}
+}
+
+// protectedBatch gives the batch of the record in r.batch, with the timestamps
+// that the families have now and with checksums of its entries. These are of
+// what the reader gave: the record's own checksum is compared once they are there.
+func (r *walRecovery) protectedBatch(reader *wal.Reader, path string, offset uint64) (*writebatch.WriteBatch, error) {
+	batch := &r.batch
+	sum := reader.RecordChecksum()
+	rebuilt, err := r.reconcileTimestamps(reader)
+	if err != nil {
+		return nil, err
+	}
+	if rebuilt != nil {
+		batch = rebuilt
+	}
+	syncpoint.ProcessArg("DBImpl::RecoverLogFiles:BeforeUpdateProtectionInfo:batch", batch)
+	syncpoint.ProcessArg("DBImpl::RecoverLogFiles:BeforeUpdateProtectionInfo:checksum", &sum)
+	if err := batch.UpdateProtectionInfo(8); err != nil {
+		return nil, rocksdb.AsStatus(err).InAt(path, offset)
+	}
+	if rebuilt == nil && util.ComputeXXH3(batch.Data()) != sum {
+		return nil, rocksdb.Corruption("Write batch content corrupted.").InAt(path, offset)
+	}
+	return batch, nil
 }
 
 // reconcileTimestamps gives the batch to use instead of the one read, where

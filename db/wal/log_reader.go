@@ -14,6 +14,7 @@ import (
 	"strconv"
 
 	"github.com/klauspost/compress/zstd"
+	"github.com/zeebo/xxh3"
 
 	"github.com/rocksdb-go/rocksdb/file"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
@@ -62,6 +63,8 @@ type ReaderOptions struct {
 	Checksum  bool     // verify checksums
 	LogNumber uint64
 
+	RecordChecksum bool // compute what RecordChecksum gives
+
 	// The four below are for the verification of the chain of logs.
 	TrackAndVerifyWALs      bool
 	StopReplayForCorruption bool
@@ -91,6 +94,9 @@ type Reader struct {
 	decoder         *zstd.Decoder
 	decoded         []byte
 	tsSizes         map[uint32]uint16
+
+	recordChecksum uint64
+	hash           xxh3.Hasher // of the fragments so far, where asked for
 }
 
 // NewReader makes a reader of f, which it takes over.
@@ -129,6 +135,10 @@ func (r *Reader) LastRecordOffset() uint64 { return r.lastRecordOffset }
 // LastRecordEnd is the file offset behind the last record returned.
 func (r *Reader) LastRecordEnd() uint64 { return r.endOfBuffer - uint64(len(r.buffer)) }
 
+// RecordChecksum is the XXH3 checksum of the last record returned, taken as its
+// parts were read, where the options ask for it.
+func (r *Reader) RecordChecksum() uint64 { return r.recordChecksum }
+
 // GetReadOffset is the file offset up to which was read.
 func (r *Reader) GetReadOffset() uint64 { return r.endOfBuffer }
 
@@ -154,6 +164,9 @@ func (r *Reader) ReadRecord(mode rocksdb.WALRecoveryMode) (record []byte, ok boo
 				r.reportCorruption(len(r.scratch), "partial record without end(1)")
 			}
 			inFragmented = false
+			if r.opts.RecordChecksum {
+				r.recordChecksum = xxh3.Hash(fragment)
+			}
 			if record, ok = r.finish(fragment, offset); ok {
 				return record, true
 			}
@@ -162,12 +175,15 @@ func (r *Reader) ReadRecord(mode rocksdb.WALRecoveryMode) (record []byte, ok boo
 				r.reportCorruption(len(r.scratch), "partial record without end(2)")
 			}
 			start = offset
+			r.hash.Reset()
+			r.addToHash(fragment)
 			r.scratch = append(r.scratch[:0], fragment...)
 			inFragmented = true
 		case int(MiddleType), int(RecyclableMiddleType):
 			if !inFragmented {
 				r.reportCorruption(len(fragment), "missing start of fragmented record(1)")
 			} else {
+				r.addToHash(fragment)
 				r.scratch = append(r.scratch, fragment...)
 			}
 		case int(LastType), int(RecyclableLastType):
@@ -175,7 +191,11 @@ func (r *Reader) ReadRecord(mode rocksdb.WALRecoveryMode) (record []byte, ok boo
 				r.reportCorruption(len(fragment), "missing start of fragmented record(2)")
 				break
 			}
+			r.addToHash(fragment)
 			r.scratch = append(r.scratch, fragment...)
+			if r.opts.RecordChecksum {
+				r.recordChecksum = r.hash.Sum64()
+			}
 			inFragmented = false
 			if record, ok = r.finish(r.scratch, start); ok {
 				return record, true
@@ -251,9 +271,18 @@ func (r *Reader) finish(data []byte, start uint64) ([]byte, bool) {
 			return nil, false
 		}
 		data = r.decoded
+		if r.opts.RecordChecksum {
+			r.recordChecksum = xxh3.Hash(data)
+		}
 	}
 	r.firstRecordRead = true
 	return data, true
+}
+
+func (r *Reader) addToHash(fragment []byte) {
+	if r.opts.RecordChecksum {
+		_, _ = r.hash.Write(fragment) // cannot fail
+	}
 }
 
 // decompress decodes a record into r.decoded. What a frame says of its size is

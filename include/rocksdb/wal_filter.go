@@ -7,7 +7,9 @@ package rocksdb
 // WalProcessingOption is what a WalFilter wants done with a record.
 type WalProcessingOption uint8
 
-// The options.
+// The options. StopReplay drops the record and all later ones, of all logs, for
+// good; CorruptedRecord is a corruption where paranoid_checks are on, and is
+// otherwise ignored.
 const (
 	ContinueProcessing WalProcessingOption = iota
 	IgnoreCurrentRecord
@@ -22,7 +24,7 @@ type WriteBatchView interface {
 	// Data is the batch's encoding; it must not be changed.
 	Data() []byte
 	// Count is the number of updates in it.
-	Count() int
+	Count() uint32
 }
 
 // WalFilter sees each record of the log during recovery, from one goroutine.
@@ -31,7 +33,9 @@ type WalFilter interface {
 	// ColumnFamilyLogNumberMap is called once before the first record with each
 	// column family's oldest log number and each name's ID.
 	ColumnFamilyLogNumberMap(cfLogNumber map[uint32]uint64, cfNameID map[string]uint32)
-	// LogRecordFound may replace the record: when newBatch is not nil, its
-	// encoding (no more updates than the original's) takes the place of batch.
+	// LogRecordFound is asked for each record of the log of that number and path.
+	// It may replace the record: when newBatch is not nil, its encoding (no more
+	// updates than the original's, or the database does not open) takes the place
+	// of batch. The batch is valid during the call; newBatch is the engine's.
 	LogRecordFound(logNumber uint64, logFileName string, batch WriteBatchView) (opt WalProcessingOption, newBatch []byte)
 }
