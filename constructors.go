@@ -73,9 +73,9 @@ func NewLRUCacheWithOptions(o LRUCacheOptions) (Cache, error) {
 // Nil options are the defaults.
 func NewIODispatcher(o *IODispatcherOptions) IODispatcher { return iodispatcher.NewIODispatcher(o) }
 
-// NewHyperClockCache makes a block cache without locks, for keys of the block
-// cache only; its table is sized at once, for entries of about
-// EstimatedEntryCharge bytes.
+// NewHyperClockCache makes a block cache that is looked up without locks, for
+// keys of the block cache only; its table grows, or is sized at once for entries
+// of EstimatedEntryCharge bytes where that is above 0.
 func NewHyperClockCache(o HyperClockCacheOptions) (Cache, error) {
 	c, err := cache.NewHyperClockCache(o)
 	if err != nil {

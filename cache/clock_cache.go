@@ -1,6 +1,5 @@
-// Port of cache/clock_cache.{h,cc}: the table of fixed size. Differs: with no
-// estimate of an entry's charge, upstream grows its table; here it has a size
-// for entries of clockDefaultEntryCharge bytes.
+// Port of cache/clock_cache.{h,cc}: entries' states, charging, and the table of
+// fixed size. clock_cache_auto.go has the table that grows.
 
 package cache
 
@@ -31,6 +30,9 @@ const (
 	clockAcquireOne  = 1
 	clockReleaseOne  = 1 << clockCounterBits
 
+	// clockHit tells that Lookup has found the entry since it was inserted. It
+	// is kept where somebody wants to know of evictions.
+	clockHit       = 1 << 60
 	clockOccupied  = 1 << 61
 	clockShareable = 1 << 62
 	clockVisible   = 1 << 63
@@ -48,8 +50,7 @@ const (
 	clockLoadFactor       = 0.7
 	clockStrictLoadFactor = 0.84
 
-	clockDefaultEntryCharge = 2048
-	clockMinShardSize       = 32 << 20
+	clockMinShardSize = 32 << 20
 )
 
 func (m clockMeta) acquired() uint32  { return uint32(m) & clockCounterMask }
@@ -96,13 +97,6 @@ func (h *ClockHandle) runDeleter() {
 	}
 }
 
-// freeAndMarkEmpty ends construction.
-func (h *ClockHandle) freeAndMarkEmpty() {
-	h.runDeleter()
-	h.value, h.helper = nil, nil
-	h.meta.Store(0)
-}
-
 // correctNearOverflow keeps the counters of an entry that is used again and
 // again, and never met by the clock's hand, from overflowing: it clears both
 // top bits. All countdowns of at least clockMaxCountdown being alike, that
@@ -115,16 +109,19 @@ func (h *ClockHandle) correctNearOverflow(m clockMeta) {
 }
 
 // clockShard is a shard of a HyperClockCache: an open-addressing table of slots
-// with double hashing, in which entries stay where they are. Nothing locks.
+// with double hashing, in which entries stay where they are, or an autoTable.
 type clockShard struct {
 	capacity  atomic.Int64
 	strict    atomic.Bool
 	effortCap uint64
 	metadata  bool // charged
+	// onEvict is the cache's eviction callback, with the key unhashed.
+	onEvict atomic.Pointer[func(h *ClockHandle, wasHit bool) bool]
 
+	auto           *autoTable // nil: slots
 	slots          []ClockHandle
 	mask           uint64
-	occupancyLimit int64
+	occupancyLimit atomic.Int64
 
 	_               [64]byte
 	clockPointer    atomic.Uint64
@@ -150,14 +147,18 @@ func clockHashBits(capacity, entryCharge int, metadata bool) int {
 	return b
 }
 
-func (s *clockShard) init(capacity, entryCharge int, o *rocksdb.HyperClockCacheOptions) {
+func (s *clockShard) initBase(capacity int, o *rocksdb.HyperClockCacheOptions) {
 	s.capacity.Store(int64(capacity))
 	s.strict.Store(o.StrictCapacityLimit)
 	s.effortCap = uint64(max(o.EvictionEffortCap, 1))
 	s.metadata = o.MetadataChargePolicy == rocksdb.FullChargeCacheMetadata
+}
+
+func (s *clockShard) init(capacity, entryCharge int, o *rocksdb.HyperClockCacheOptions) {
+	s.initBase(capacity, o)
 	n := 1 << clockHashBits(capacity, entryCharge, s.metadata)
 	s.slots, s.mask = make([]ClockHandle, n), uint64(n-1)
-	s.occupancyLimit = int64(float64(n) * clockStrictLoadFactor)
+	s.occupancyLimit.Store(int64(float64(n) * clockStrictLoadFactor))
 	if s.metadata {
 		s.usage.Store(int64(n) * int64(unsafe.Sizeof(ClockHandle{})))
 	}
@@ -197,50 +198,83 @@ type evicted struct {
 	seenPinned    uint64
 }
 
-// clockUpdate is the hand's visit: true when it took the entry over.
-func (h *ClockHandle) clockUpdate(e *evicted) bool {
+// clockUpdate is the hand's visit. It tells whether it took the entry over, and
+// whether that had been looked up.
+func (h *ClockHandle) clockUpdate(e *evicted) (took, hit bool) {
 	m := h.load()
 	if !m.isShareable() {
-		return false
+		return false, false
 	}
 	count := m.acquired()
 	if count != m.released() {
 		e.seenPinned++
-		return false
+		return false, false
 	}
 	if m.isVisible() && count > 0 {
 		count = min(count-1, clockMaxCountdown-1)
-		h.meta.CompareAndSwap(uint64(m), clockVisibleState|uint64(count)<<clockCounterBits|uint64(count))
-		return false
+		h.meta.CompareAndSwap(uint64(m), clockVisibleState|uint64(m&clockHit)|uint64(count)<<clockCounterBits|uint64(count))
+		return false, false
 	}
 	if !h.own(m) { // it has been used
-		return false
+		return false, false
 	}
 	e.charge += int64(h.totalCharge)
 	e.count++
-	return true
+	return true, m&clockHit != 0
+}
+
+func (s *clockShard) tooMuchEffort(e *evicted) bool {
+	if uint64(e.count+1)*s.effortCap <= e.seenPinned && !s.strict.Load() {
+		s.effortExceeded.Add(1)
+		return true
+	}
+	return false
+}
+
+// freeOwned takes an entry that this goroutine owns out of the table and frees
+// it. It is for the caller to reclaim its charge.
+func (s *clockShard) freeOwned(h *ClockHandle, byEviction, hit bool) {
+	if s.auto != nil {
+		s.auto.unlink(h)
+	} else {
+		hash := h.hash
+		s.rollback(&hash, h)
+	}
+	taken := false
+	if byEviction {
+		if f := s.onEvict.Load(); f != nil {
+			taken = (*f)(h, hit)
+		}
+	}
+	if !taken {
+		h.runDeleter()
+	}
+	h.value, h.helper = nil, nil
+	if s.auto == nil {
+		h.meta.Store(0)
+	}
 }
 
 // evict frees unreferenced entries of a total charge, or gives up: after the
 // hand's passing all of them often enough, or for meeting too many pinned ones.
 func (s *clockShard) evict(charge int64) (e evicted) {
+	if s.auto != nil {
+		return s.evictAuto(charge)
+	}
 	const step = 4
 	at := s.clockPointer.Add(step) - step
 	end := at + clockMaxCountdown*uint64(len(s.slots))
 	for {
 		for i := range uint64(step) {
 			h := &s.slots[(at+i)&s.mask]
-			if h.clockUpdate(&e) {
-				hash := h.hash
-				s.rollback(&hash, h)
-				h.freeAndMarkEmpty()
+			if took, hit := h.clockUpdate(&e); took {
+				s.freeOwned(h, true, hit)
 			}
 		}
 		switch {
 		case e.charge >= charge || at >= end:
 			return e
-		case uint64(e.count+1)*s.effortCap <= e.seenPinned && !s.strict.Load():
-			s.effortExceeded.Add(1)
+		case s.tooMuchEffort(&e):
 			return e
 		}
 		at = s.clockPointer.Add(step) - step
@@ -365,7 +399,8 @@ func countdownOf(p rocksdb.CachePriority) uint64 {
 // wanted gone at once.
 func (s *clockShard) insert(e *clockEntry, p rocksdb.CachePriority, wantHandle bool) (*ClockHandle, error) {
 	charge := int64(e.charge)
-	tooFull := s.occupancy.Add(1) > s.occupancyLimit
+	occupancy := s.occupancy.Add(1)
+	tooFull := occupancy > s.occupancyLimit.Load() && (s.auto == nil || !s.growFor(occupancy))
 	if s.strict.Load() {
 		if err := s.chargeStrict(charge, tooFull); err != nil {
 			s.occupancy.Add(-1)
@@ -393,6 +428,9 @@ func (s *clockShard) insert(e *clockEntry, p rocksdb.CachePriority, wantHandle b
 }
 
 func (s *clockShard) doInsert(e *clockEntry, countdown uint64, keepRef bool) *ClockHandle {
+	if s.auto != nil {
+		return s.insertAuto(e, countdown, keepRef)
+	}
 	for p := s.probe(&e.hash); ; {
 		h := &s.slots[p.at]
 		ok, matches := h.beginInsert(e, countdown)
@@ -446,7 +484,19 @@ func (h *ClockHandle) beginInsert(e *clockEntry, countdown uint64) (ok, matches 
 	return false, false
 }
 
-func (s *clockShard) lookup(hash *[2]uint64) *ClockHandle {
+func (s *clockShard) lookup(hash *[2]uint64) (h *ClockHandle) {
+	if s.auto != nil {
+		h = s.auto.lookup(hash)
+	} else {
+		h = s.lookupSlot(hash)
+	}
+	if h != nil && s.onEvict.Load() != nil {
+		h.meta.Or(clockHit)
+	}
+	return h
+}
+
+func (s *clockShard) lookupSlot(hash *[2]uint64) *ClockHandle {
 	for p := s.probe(hash); ; {
 		h := &s.slots[p.at]
 		old := h.add(clockAcquireOne)
@@ -494,20 +544,22 @@ func (s *clockShard) release(h *ClockHandle, useful, eraseIfLastRef bool) bool {
 		s.usage.Add(-int64(charge))
 		return true
 	}
-	hash := h.hash
-	s.rollback(&hash, h)
-	h.freeAndMarkEmpty()
+	s.freeOwned(h, false, false)
 	s.reclaim(charge)
 	return true
 }
 
 func (s *clockShard) erase(hash *[2]uint64) {
+	if s.auto != nil {
+		s.auto.erase(s, hash)
+		return
+	}
 	for p := s.probe(hash); ; {
 		h := &s.slots[p.at]
 		old := h.add(clockAcquireOne)
 		switch {
 		case old.isVisible() && h.hash == *hash:
-			s.eraseRefed(hash, h)
+			s.eraseRefed(h)
 		case old.isShareable():
 			h.unref(1)
 		}
@@ -518,7 +570,7 @@ func (s *clockShard) erase(hash *[2]uint64) {
 }
 
 // eraseRefed erases an entry on which this goroutine holds a reference.
-func (s *clockShard) eraseRefed(hash *[2]uint64, h *ClockHandle) {
+func (s *clockShard) eraseRefed(h *ClockHandle) {
 	for m := h.load(); ; m = h.load() {
 		if m.refs() > 1 {
 			h.meta.And(^uint64(clockVisible))
@@ -527,43 +579,58 @@ func (s *clockShard) eraseRefed(hash *[2]uint64, h *ClockHandle) {
 		}
 		if h.own(m) {
 			charge := h.totalCharge
-			h.freeAndMarkEmpty()
+			s.freeOwned(h, false, false)
 			s.reclaim(charge)
-			s.rollback(hash, h)
 			return
 		}
 	}
 }
 
 func (s *clockShard) eraseUnRefEntries() {
-	for i := range s.slots {
-		h := &s.slots[i]
+	s.each(func(h *ClockHandle) {
 		if m := h.load(); m.isShareable() && m.refs() == 0 && h.own(m) {
-			charge, hash := h.totalCharge, h.hash
-			s.rollback(&hash, h)
-			h.freeAndMarkEmpty()
+			charge := h.totalCharge
+			s.freeOwned(h, false, false)
 			s.reclaim(charge)
 		}
+	})
+}
+
+// each calls f for every slot, or every entry of the growing table.
+func (s *clockShard) each(f func(h *ClockHandle)) {
+	if s.auto != nil {
+		s.auto.each(f)
+		return
+	}
+	for i := range s.slots {
+		f(&s.slots[i])
 	}
 }
 
 // apply calls f for the entries, each referenced meanwhile; all includes those
 // that Lookup does not find.
 func (s *clockShard) apply(all bool, f func(h *ClockHandle)) {
-	for i := range s.slots {
-		h := &s.slots[i]
+	s.each(func(h *ClockHandle) {
 		if m := h.load(); !m.isShareable() || !all && !m.isVisible() {
-			continue
+			return
 		}
 		m := h.add(clockAcquireOne)
 		if !m.isShareable() {
-			continue // not a reference, and of no effect
+			return // not a reference, and of no effect
 		}
 		if all || m.isVisible() {
 			f(h)
 		}
 		h.unref(1)
+	})
+}
+
+// tableSize is the number of slots or buckets.
+func (s *clockShard) tableSize() int {
+	if s.auto != nil {
+		return int(s.auto.used.Load())
 	}
+	return len(s.slots)
 }
 
 func (s *clockShard) pinnedUsage() int {

@@ -16,11 +16,29 @@ type clockTest struct {
 	s *clockShard
 }
 
-func newClockTest(t *testing.T, capacity int, strict bool, effortCap int) clockTest {
+// clockKind is a kind of table.
+type clockKind bool
+
+const (
+	fixedTable clockKind = false
+	autoTables clockKind = true
+)
+
+// eachClockTable runs a test for both.
+func eachClockTable(t *testing.T, f func(t *testing.T, kind clockKind)) {
+	t.Run("Fixed", func(t *testing.T) { f(t, fixedTable) })
+	t.Run("Auto", func(t *testing.T) { f(t, autoTables) })
+}
+
+func (k clockKind) newTest(t *testing.T, capacity int, strict bool, effortCap int) clockTest {
 	o := rocksdb.DefaultHyperClockCacheOptions(capacity)
 	o.StrictCapacityLimit, o.EvictionEffortCap, o.MetadataChargePolicy = strict, effortCap, rocksdb.DontChargeCacheMetadata
 	s := new(clockShard)
-	s.init(capacity, 1, &o)
+	if k == autoTables {
+		s.initAuto(capacity, 1, &o)
+	} else {
+		s.init(capacity, 1, &o)
+	}
 	return clockTest{t, s}
 }
 
@@ -64,8 +82,13 @@ func (c clockTest) full(err error, want bool) {
 	}
 }
 
-func TestClockCacheTest_Misc(t *testing.T) {
+func TestClockCacheTest_Misc(t *testing.T) { eachClockTable(t, testClockMisc) }
+
+func testClockMisc(t *testing.T, kind clockKind) {
 	o := rocksdb.DefaultHyperClockCacheOptions(1 << 20)
+	if kind == fixedTable {
+		o.EstimatedEntryCharge = 4096
+	}
 	c, err := NewHyperClockCache(o)
 	if err != nil {
 		t.Fatal(err)
@@ -82,9 +105,11 @@ func TestClockCacheTest_Misc(t *testing.T) {
 	c.Erase(make([]byte, 15))
 }
 
-func TestClockCacheTest_Limits(t *testing.T) {
+func TestClockCacheTest_Limits(t *testing.T) { eachClockTable(t, testClockLimits) }
+
+func testClockLimits(t *testing.T, kind clockKind) {
 	const capacity = 64
-	c := newClockTest(t, capacity, false, 30)
+	c := kind.newTest(t, capacity, false, 30)
 	for _, strict := range []bool{false, true, false} {
 		c.s.strict.Store(strict)
 		_, err := c.insertAt(badHash('x'), capacity+2, rocksdb.CachePriorityLow, false)
@@ -115,8 +140,8 @@ func TestClockCacheTest_Limits(t *testing.T) {
 		}
 		c.full(err, strict)
 		c.full(c.insert('a', rocksdb.CachePriorityLow), strict)
-		if c.s.occupancy.Load() != c.s.occupancyLimit || c.s.occupancy.Load() >= int64(len(c.s.slots)) {
-			t.Fatalf("occupancy %d of %d, limit %d", c.s.occupancy.Load(), len(c.s.slots), c.s.occupancyLimit)
+		if c.s.occupancy.Load() != c.s.occupancyLimit.Load() || c.s.occupancy.Load() >= int64(c.s.tableSize()) {
+			t.Fatalf("occupancy %d of %d, limit %d", c.s.occupancy.Load(), c.s.tableSize(), c.s.occupancyLimit.Load())
 		}
 		for _, h := range held {
 			c.s.release(h, true, false)
@@ -125,9 +150,13 @@ func TestClockCacheTest_Limits(t *testing.T) {
 }
 
 func TestClockCacheTest_ClockEvictionTest(t *testing.T) {
+	eachClockTable(t, testClockClockEvictionTest)
+}
+
+func testClockClockEvictionTest(t *testing.T, kind clockKind) {
 	const bottom, low, high = rocksdb.CachePriorityBottom, rocksdb.CachePriorityLow, rocksdb.CachePriorityHigh
 	for _, strict := range []bool{false, true} {
-		c := newClockTest(t, 6, strict, 30)
+		c := kind.newTest(t, 6, strict, 30)
 		ins := func(keys string, p rocksdb.CachePriority) {
 			t.Helper()
 			for i := range len(keys) {
@@ -180,11 +209,15 @@ func TestClockCacheTest_ClockEvictionTest(t *testing.T) {
 }
 
 func TestClockCacheTest_ClockEvictionEffortCapTest(t *testing.T) {
+	eachClockTable(t, testClockClockEvictionEffortCapTest)
+}
+
+func testClockClockEvictionEffortCapTest(t *testing.T, kind clockKind) {
 	for _, strict := range []bool{true, false} {
 		for _, effortCap := range []int{-42, 0, 1, 10, 100, 1000} {
 			const capacity, count = 1000, 999
 			// A table large enough to exceed the capacity by far.
-			c := newClockTest(t, 3*capacity, strict, effortCap)
+			c := kind.newTest(t, 3*capacity, strict, effortCap)
 			c.s.capacity.Store(capacity)
 			var held []*ClockHandle
 			for i := range uint64(2 * count) {
@@ -213,7 +246,11 @@ func TestClockCacheTest_ClockEvictionEffortCapTest(t *testing.T) {
 }
 
 func TestClockCacheTest_ClockCounterOverflowTest(t *testing.T) {
-	c := newClockTest(t, 6, false, 30)
+	eachClockTable(t, testClockClockCounterOverflowTest)
+}
+
+func testClockClockCounterOverflowTest(t *testing.T, kind clockKind) {
+	c := kind.newTest(t, 6, false, 30)
 	v := new(deleteCounter)
 	h, err := c.s.insert(&clockEntry{*badHash('x'), v, deleteCounterHelper, 1}, rocksdb.CachePriorityHigh, true)
 	if err != nil {
@@ -244,10 +281,12 @@ func TestClockCacheTest_ClockCounterOverflowTest(t *testing.T) {
 	}
 }
 
-func TestClockCacheTest_ClockTableFull(t *testing.T) {
-	c := newClockTest(t, 6, false, 30)
-	size := len(c.s.slots)
-	c.s.occupancyLimit = int64(size + 100)
+func TestClockCacheTest_ClockTableFull(t *testing.T) { eachClockTable(t, testClockClockTableFull) }
+
+func testClockClockTableFull(t *testing.T, kind clockKind) {
+	c := kind.newTest(t, 6, false, 30)
+	size := c.s.tableSize()
+	c.s.occupancyLimit.Store(int64(size + 100))
 	c.s.capacity.Store(int64(size + 100))
 	v := new(deleteCounter)
 	deleted := func(want int) {
@@ -288,6 +327,9 @@ func TestClockCacheTest_ClockTableFull(t *testing.T) {
 // empty checks that nothing is left in the table, not even displacements.
 func (c clockTest) empty(t *testing.T) {
 	t.Helper()
+	if c.s.auto != nil {
+		c.s.auto.each(func(h *ClockHandle) { t.Fatalf("an entry is left: %x", h.meta.Load()) })
+	}
 	for i := range c.s.slots {
 		if h := &c.s.slots[i]; h.load()&clockVisibleState != 0 || h.displacements.Load() != 0 {
 			t.Fatalf("slot %d: %x, %d displacements", i, h.meta.Load(), h.displacements.Load())
@@ -299,7 +341,11 @@ func (c clockTest) empty(t *testing.T) {
 }
 
 func TestClockCacheTest_CollidingInsertEraseTest(t *testing.T) {
-	c := newClockTest(t, 6, false, 30)
+	eachClockTable(t, testClockCollidingInsertEraseTest)
+}
+
+func testClockCollidingInsertEraseTest(t *testing.T, kind clockKind) {
+	c := kind.newTest(t, 6, false, 30)
 	v := new(deleteCounter)
 	deleted := func(want int) {
 		t.Helper()
@@ -407,8 +453,15 @@ func TestClockCacheTest_TableSizesTest(t *testing.T) {
 // TestHyperClockCache_Concurrent uses few keys from many goroutines, then finds
 // that every object was freed once.
 func TestHyperClockCache_Concurrent(t *testing.T) {
+	eachClockTable(t, testHyperClockConcurrent)
+}
+
+func testHyperClockConcurrent(t *testing.T, kind clockKind) {
 	o := rocksdb.DefaultHyperClockCacheOptions(100)
-	o.NumShardBits, o.EstimatedEntryCharge, o.MetadataChargePolicy = 1, 1, rocksdb.DontChargeCacheMetadata
+	o.NumShardBits, o.MinAvgEntryCharge, o.MetadataChargePolicy = 1, 1, rocksdb.DontChargeCacheMetadata
+	if kind == fixedTable {
+		o.EstimatedEntryCharge = 1
+	}
 	for _, strict := range []bool{false, true} {
 		o.StrictCapacityLimit = strict
 		c, err := NewHyperClockCache(o)
@@ -479,20 +532,45 @@ func TestHyperClockCache_Concurrent(t *testing.T) {
 	}
 }
 
-func BenchmarkHyperClockCacheLookup(b *testing.B) {
-	c, err := NewHyperClockCache(rocksdb.DefaultHyperClockCacheOptions(32 << 20))
-	if err != nil {
-		b.Fatal(err)
+// BenchmarkLookup is of what is there, from as many goroutines as -cpu says.
+func BenchmarkLookup(b *testing.B) {
+	const entries = 4096
+	hyperClock := func(estimate int) *HyperClockCache {
+		o := rocksdb.DefaultHyperClockCacheOptions(32 << 20)
+		o.EstimatedEntryCharge = estimate
+		c, err := NewHyperClockCache(o)
+		if err != nil {
+			b.Fatal(err)
+		}
+		for i := range uint64(entries) {
+			c.InsertKey(CacheKey{1, i}, nil, noopHelper, 4096, rocksdb.CachePriorityLow, false)
+		}
+		return c
 	}
-	for i := range uint64(4096) {
-		c.InsertKey(CacheKey{1, i}, nil, noopHelper, 4096, rocksdb.CachePriorityLow, false)
+	run := func(name string, op func(k CacheKey)) {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			b.RunParallel(func(pb *testing.PB) {
+				for i := uint64(0); pb.Next(); i += 17 {
+					op(CacheKey{1, i % entries})
+				}
+			})
+		})
 	}
-	b.ReportAllocs()
-	b.RunParallel(func(pb *testing.PB) {
-		for i := uint64(0); pb.Next(); i += 17 {
-			if h := c.LookupKey(CacheKey{1, i % 4096}); h != nil {
-				c.ReleaseHandle(h, false)
-			}
+	lru := NewLRUCacheOfCapacity(32 << 20)
+	for i := range uint64(entries) {
+		lru.InsertKey(CacheKey{1, i}, nil, noopHelper, 4096, rocksdb.CachePriorityLow, false)
+	}
+	run("LRU", func(k CacheKey) {
+		if h := lru.LookupKey(k); h != nil {
+			lru.ReleaseHandle(h, false)
 		}
 	})
+	for _, c := range []*HyperClockCache{hyperClock(4096), hyperClock(0)} {
+		run(c.Name(), func(k CacheKey) {
+			if h := c.LookupKey(k); h != nil {
+				c.ReleaseHandle(h, false)
+			}
+		})
+	}
 }

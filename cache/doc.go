@@ -5,7 +5,7 @@
 // Main types: LRUCache (shards of a hash table and an LRU list with three
 // priority pools), LRUHandle (an entry; the concrete rocksdb.CacheHandle),
 // CacheKey and OffsetableCacheKey (16-byte keys of blocks),
-// HyperClockCache (the same without locks, for blocks only; ClockHandle),
+// HyperClockCache (lookups without locks, for blocks only; ClockHandle),
 // ConcurrentCacheReservationManager.
 //
 // Invariants of an LRUCache's shard, all under its mutex:
@@ -18,7 +18,9 @@
 //
 // Invariants of a HyperClockCache's slot: see clockMeta. Its entries never move,
 // and displacements of a slot count those whose probing passed over it, so that
-// looking up may stop at 0.
+// looking up may stop at 0. In a growing table entries never move either: they are
+// on one list in the order of their reversed hashes, heads of buckets between
+// them; links change under the mutex of the head before them.
 //
 // Locks: the configuration mutex of a cache comes before its shards' mutexes;
 // one shard's mutex is held at a time.

@@ -9,12 +9,15 @@ import (
 	"github.com/rocksdb-go/rocksdb/util"
 )
 
-// HyperClockCache is a cache whose operations do not lock, for keys of 16 bytes
-// only, that is blocks. Entries of the same key do not replace each other.
-// Evicting is by CLOCK, with more rounds for higher priorities.
+// HyperClockCache is a cache in which looking up does not lock, for keys of 16
+// bytes only, that is blocks. Entries of the same key do not replace each other.
+// Evicting is by CLOCK, with more rounds for higher priorities. Its table grows
+// (upstream's AutoHyperClockCache), or has the size that an estimate of the
+// entries' charge gives (FixedHyperClockCache).
 type HyperClockCache struct {
 	shardedCacheBase
-	shards []clockShard
+	shards         []clockShard
+	minEntryCharge int
 }
 
 var _ rocksdb.Cache = (*HyperClockCache)(nil)
@@ -28,22 +31,38 @@ func NewHyperClockCache(opts rocksdb.HyperClockCacheOptions) (*HyperClockCache, 
 		// Few large shards, that large entries do not crowd one of them.
 		opts.NumShardBits = GetDefaultCacheShardBits(opts.Capacity, clockMinShardSize)
 	}
-	entryCharge := opts.EstimatedEntryCharge
-	if entryCharge <= 0 {
-		entryCharge = max(opts.MinAvgEntryCharge, clockDefaultEntryCharge)
-	}
 	c := new(HyperClockCache)
+	c.minEntryCharge = max(opts.MinAvgEntryCharge, 1)
 	c.shardedCacheBase.init(&opts.ShardedCacheOptions)
 	c.shards = make([]clockShard, c.GetNumShards())
 	perShard := c.computePerShardCapacity(opts.Capacity)
 	for i := range c.shards {
-		c.shards[i].init(perShard, entryCharge, &opts)
+		if opts.EstimatedEntryCharge > 0 {
+			c.shards[i].init(perShard, opts.EstimatedEntryCharge, &opts)
+		} else {
+			c.shards[i].initAuto(perShard, c.minEntryCharge, &opts)
+		}
 	}
 	return c, nil
 }
 
-// Name is "FixedHyperClockCache".
-func (c *HyperClockCache) Name() string { return "FixedHyperClockCache" }
+// NewHyperClockCacheOfCapacity makes a cache of a capacity in bytes with
+// upstream's default options: its table grows.
+func NewHyperClockCacheOfCapacity(capacity int) *HyperClockCache {
+	c, err := NewHyperClockCache(rocksdb.DefaultHyperClockCacheOptions(capacity))
+	if err != nil { // the defaults are in range
+		panic(err)
+	}
+	return c
+}
+
+// Name is "AutoHyperClockCache" or "FixedHyperClockCache".
+func (c *HyperClockCache) Name() string {
+	if c.shards[0].auto != nil {
+		return "AutoHyperClockCache"
+	}
+	return "FixedHyperClockCache"
+}
 
 func (c *HyperClockCache) hashKey(k CacheKey) (hash [2]uint64) {
 	hash[1], hash[0] = util.BijectiveHash2x64(k.offsetEtc64, k.fileNumEtc64^uint64(c.hashSeed), 0)
@@ -146,7 +165,12 @@ func (c *HyperClockCache) SetCapacity(capacity int) {
 	c.config.capacity = capacity
 	perShard := int64(c.computePerShardCapacity(capacity))
 	for i := range c.shards {
-		c.shards[i].capacity.Store(perShard)
+		s := &c.shards[i]
+		s.capacity.Store(perShard)
+		if s.auto != nil {
+			n := autoMaxBuckets(int(perShard), c.minEntryCharge, s.metadata)
+			s.auto.maxUsed.Store(max(n, s.auto.used.Load()))
+		}
 	}
 }
 
@@ -180,9 +204,9 @@ func (c *HyperClockCache) GetOccupancyCount() int {
 	return c.sum(func(s *clockShard) int { return int(s.occupancy.Load()) })
 }
 
-// GetTableAddressCount is the number of slots.
+// GetTableAddressCount is the number of slots, or of the buckets so far.
 func (c *HyperClockCache) GetTableAddressCount() int {
-	return c.sum(func(s *clockShard) int { return len(s.slots) })
+	return c.sum((*clockShard).tableSize)
 }
 
 // GetUsageOf implements rocksdb.Cache.

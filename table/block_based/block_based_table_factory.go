@@ -140,7 +140,7 @@ func (f *BlockBasedTableFactory) initializeOptions() {
 	if o.NoBlockCache {
 		o.BlockCache = nil
 	} else if o.BlockCache == nil {
-		o.BlockCache = cache.NewLRUCacheOfCapacity(defaultBlockCacheSize)
+		o.BlockCache = cache.NewHyperClockCacheOfCapacity(defaultBlockCacheSize)
 	}
 	if o.BlockSizeDeviation < 0 || o.BlockSizeDeviation > 100 {
 		o.BlockSizeDeviation = 0
