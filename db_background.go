@@ -76,7 +76,8 @@ func (c *ColumnFamily) GetColumnFamilyMetaData(o *GetColumnFamilyMetaDataOptions
 
 // CompactFiles compacts the family's table files named, of which the directory
 // does not matter, with those that have to go along, into outputLevel, in the
-// caller's goroutine, and gives the paths of the new files. outputPathID -1 is
+// caller's goroutine, and gives the paths of the new files, tables first, then
+// blob files. outputPathID -1 is
 // the family's only path. o may be nil; info, which may be nil, is filled in.
 // Listeners are not told. The error is ErrAborted when a file is being compacted
 // already.

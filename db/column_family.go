@@ -751,6 +751,9 @@ func (h *ColumnFamilyHandleImpl) GetDescriptor() (rocksdb.ColumnFamilyDescriptor
 // Close gives the reference back; a dropped family is gone with its last one.
 func (h *ColumnFamilyHandleImpl) Close() {
 	if !h.closed.Swap(true) {
+		for _, l := range h.cfd.ioptions.Listeners {
+			l.OnColumnFamilyHandleDeletionStarted(h)
+		}
 		h.host.ReleaseColumnFamily(h.cfd)
 	}
 }

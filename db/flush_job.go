@@ -46,6 +46,7 @@ type FlushJobConfig struct {
 	EventLogger       *logging.EventLogger
 	// Status is told what the job does; nil with no thread tracking.
 	Status          *monitoring.ThreadStatusData
+	ThreadID        uint64 // what listeners are told
 	SyncOutput      bool
 	WriteManifest   bool // false: the caller commits several families' flushes at once
 	DBID, SessionID string
@@ -171,6 +172,15 @@ func (j *FlushJob) GetRateLimiterPriority() rocksdb.IOPriority {
 // MemTables gives what PickMemTable took.
 func (j *FlushJob) MemTables() []*memtable.MemTable { return j.mems }
 
+// Meta describes the table, of which PickMemTable knows the number only; nil
+// where it took nothing.
+func (j *FlushJob) Meta() *version.FileMetaData {
+	if len(j.mems) == 0 {
+		return nil
+	}
+	return &j.meta
+}
+
 // TableProperties gives the properties of the table written.
 func (j *FlushJob) TableProperties() *rocksdb.TableProperties { return &j.props }
 
@@ -256,7 +266,7 @@ func (j *FlushJob) SkippedByBGError() bool { return j.skipped }
 // jobInfo is what listeners are told once the flush is committed.
 func (j *FlushJob) jobInfo() *rocksdb.FlushJobInfo {
 	c := j.c
-	info := &rocksdb.FlushJobInfo{CFID: c.CFD.id, CFName: c.CFD.name, JobID: c.JobID, FlushReason: c.FlushReason,
+	info := &rocksdb.FlushJobInfo{CFID: c.CFD.id, CFName: c.CFD.name, JobID: c.JobID, ThreadID: c.ThreadID, FlushReason: c.FlushReason,
 		FileNumber: j.meta.FD.GetNumber(), FilePath: filename.TableFileName(c.CFD.ioptions.CFPaths, j.meta.FD.GetNumber(), 0),
 		SmallestSeqno: j.meta.FD.SmallestSeqno, LargestSeqno: j.meta.FD.LargestSeqno, TableProperties: j.props,
 		BlobCompressionType: c.MutableCFOptions.BlobCompressionType, OldestBlobFileNumber: j.meta.OldestBlobFileNumber,

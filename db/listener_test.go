@@ -1,5 +1,5 @@
-// Port of db/listener_test.cc (the order of a compaction's events, and the
-// shutdown's).
+// Port of db/listener_test.cc. Differs: a thread is known by its number in
+// GetThreadList, which the infos hold, and by its job's.
 
 package db_test
 

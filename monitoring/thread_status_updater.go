@@ -51,6 +51,15 @@ type ThreadStatusData struct {
 	stateType      atomic.Int32
 }
 
+// ThreadID is the worker's number in GetThreadList; for nil, which is no worker
+// known there, a new one.
+func (d *ThreadStatusData) ThreadID() uint64 {
+	if d == nil {
+		return NewThreadID()
+	}
+	return d.threadID
+}
+
 func (d *ThreadStatusData) tracking() bool { return d != nil && d.enableTracking.Load() }
 
 // SetEnableTracking turns the other setters on or off.

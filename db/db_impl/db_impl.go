@@ -180,6 +180,8 @@ type stateLocked struct {
 	bgBottomScheduled   int
 	numRunningFlushes   int
 	numRunningCompacts  int
+	numRunningBottom    int // of numRunningCompacts
+	pressureCallbacks   int // listeners that are being told of the pressure
 	bgWorkPaused        int
 	bgCompactionPaused  int
 	manualCompactions   []*manualCompaction
@@ -557,7 +559,7 @@ func (d *DBImpl) notifyOnDBShutdownBegin() {
 }
 
 func (d *DBImpl) waitForBackgroundWorkLocked() {
-	for d.st.bgBottomScheduled > 0 || d.st.bgCompactScheduled > 0 || d.st.bgFlushScheduled > 0 {
+	for d.st.bgBottomScheduled > 0 || d.st.bgCompactScheduled > 0 || d.st.bgFlushScheduled > 0 || d.st.pressureCallbacks > 0 {
 		d.bgCond.Wait()
 	}
 }
@@ -583,7 +585,7 @@ func (d *DBImpl) closeImpl() error {
 	d.st.bgCompactScheduled -= d.env.UnSchedule(d, rocksdb.LowPriority)
 	d.st.bgFlushScheduled -= d.env.UnSchedule(d, rocksdb.HighPriority)
 	for d.st.bgBottomScheduled > 0 || d.st.bgCompactScheduled > 0 || d.st.bgFlushScheduled > 0 || d.st.pendingPurgeJobs > 0 ||
-		d.st.purge.scheduled > 0 || d.st.precreated.scheduled {
+		d.st.purge.scheduled > 0 || d.st.precreated.scheduled || d.st.pressureCallbacks > 0 {
 		syncpoint.Process("DBImpl::~DBImpl:WaitJob")
 		d.bgCond.Wait()
 	}

@@ -145,7 +145,7 @@ func (d *DBImpl) atomicFlushMemTablesToOutputFilesLocked(r *flushRequest, job *j
 	n := len(r.families)
 	f := &atomicFlush{d: d, r: r, job: job, log: log, metas: make([]*version.FileMetaData, n), errs: make([]error, n), ran: make([]bool, n)}
 	for _, x := range r.families {
-		d.notifyOnFlushBeginLocked(x.cfd, job.id, r.reason)
+		d.notifyOnFlushBeginLocked(x.cfd, job, r.reason, nil)
 	}
 	if err := d.syncClosedLogsLocked(); err != nil {
 		if !isShutdownOrDropped(err) {

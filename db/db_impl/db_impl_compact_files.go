@@ -14,7 +14,8 @@ import (
 
 // CompactFiles compacts the table files named, of which the directory does not
 // matter, with those that have to go along, into outputLevel, in the goroutine
-// of the caller. It gives the paths of the new files. outputPathID -1 is the
+// of the caller. It gives the paths of the new tables, then blob files.
+// outputPathID -1 is the
 // only path of the family. o may be nil; info, which may be nil, is filled in.
 // Listeners are not told, so that they may call it. The error is Aborted when a
 // file is being compacted already.
@@ -30,6 +31,7 @@ func (d *DBImpl) CompactFiles(o *rocksdb.CompactionOptions, cf rocksdb.ColumnFam
 	cfd := d.cfd(cf)
 	jc := d.newJobContext()
 	jc.quiet = true
+	jc.runsIn(nil)
 	log := logging.NewLogBuffer(rocksdb.InfoLevel, d.infoLog)
 	if o.Compression != rocksdb.DisableCompressionOption {
 		logging.Warn(d.infoLog, "[%s] [JOB %d] Found use of deprecated option `CompactionOptions::compression`", cfd.GetName(), jc.id)
@@ -45,12 +47,16 @@ func (d *DBImpl) CompactFiles(o *rocksdb.CompactionOptions, cf rocksdb.ColumnFam
 		d.releaseOutputsLocked(pending)
 		if info != nil {
 			*info = *d.compactionJobInfo(cfd, c, nil, jc, err)
+			addTableProperties(info, c)
 			if jc.stats != nil {
 				info.Stats = *jc.stats
 			}
 		}
 		for _, f := range c.Edit().GetNewFiles() {
 			outputs = append(outputs, d.tableFileName(cfd, f.Meta))
+		}
+		for _, b := range c.Edit().GetBlobFileAdditions() {
+			outputs = append(outputs, filename.BlobFileName(cfd.IOptions().CFPaths[0].Path, b.GetBlobFileNumber()))
 		}
 		c.Close()
 		defer func() {

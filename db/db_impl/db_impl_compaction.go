@@ -3,6 +3,7 @@
 package dbimpl
 
 import (
+	"maps"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -77,10 +78,13 @@ func (d *DBImpl) backgroundCallCompaction(p *prepicked, pri rocksdb.Priority, st
 	syncpoint.Process("DBImpl::BackgroundCallCompaction:0")
 	syncpoint.Process("BackgroundCallCompaction:0")
 	job := d.newJobContext()
-	job.status = status
+	job.runsIn(status)
 	log := logging.NewLogBuffer(rocksdb.InfoLevel, d.infoLog)
 	d.mu.Lock()
 	d.st.numRunningCompacts++
+	if pri == rocksdb.BottomPriority {
+		d.st.numRunningBottom++
+	}
 	pending := d.captureOutputsLocked()
 	err := d.backgroundCompactionLocked(job, log, p, pri)
 	syncpoint.Process("BackgroundCallCompaction:1")
@@ -121,11 +125,13 @@ func (d *DBImpl) backgroundCallCompaction(p *prepicked, pri rocksdb.Priority, st
 	d.mu.Lock()
 	d.st.numRunningCompacts--
 	if pri == rocksdb.BottomPriority {
+		d.st.numRunningBottom--
 		d.st.bgBottomScheduled--
 	} else {
 		d.st.bgCompactScheduled--
 	}
 	d.maybeScheduleLocked()
+	d.notifyOnBackgroundJobPressureChangedLocked()
 	d.bgCond.Broadcast()
 	d.mu.Unlock()
 }
@@ -344,8 +350,8 @@ func (d *DBImpl) trivialMoveLocked(cfd *db.ColumnFamilyData, c *compaction.Compa
 func (d *DBImpl) runCompactionJobLocked(cfd *db.ColumnFamilyData, c *compaction.Compaction, jc *jobContext, log *logging.LogBuffer) error {
 	snapshots, oldestConflict := d.st.snapshots.GetAll(dbMaxSequence)
 	j := job.NewCompactionJob(&job.Config{
-		Status: jc.status,
-		JobID:  jc.id, Compaction: c, CFD: cfd, DBName: d.dbName, DBOptions: d.immutable, MutableDBOptions: d.mutableDBOptions.Load(),
+		Status: jc.status, ThreadID: jc.thread,
+		JobID: jc.id, Compaction: c, CFD: cfd, DBName: d.dbName, DBOptions: d.immutable, MutableDBOptions: d.mutableDBOptions.Load(),
 		FileOptions: d.compactionFileOpts, VersionSet: d.versions, Mutex: &d.mu, ShuttingDown: &d.shuttingDown,
 		ManualPaused: &d.manualPaused, LogBuffer: log, DBDirectory: d.dirs.DBDir(), OutputDirectory: d.dirs.DataDir(cfd, int(c.OutputPathID())),
 		Statistics: d.stats, ErrorHandler: d.errorHandler, Snapshots: snapshots, EarliestWriteConflictSnapshot: oldestConflict,
@@ -407,6 +413,7 @@ func (d *DBImpl) notifyCompactionBegin(cfd *db.ColumnFamilyData, c *compaction.C
 	info.NumL0Files = c.InputVersion().StorageInfo().NumLevelFiles(0)
 	d.mu.Unlock()
 	syncpoint.Process("DBImpl::NotifyOnCompactionBegin::UnlockMutex")
+	addTableProperties(info, c)
 	for _, l := range d.immutable.Listeners {
 		l.OnCompactionBegin(d, info)
 	}
@@ -424,6 +431,7 @@ func (d *DBImpl) notifyCompactionPreCommit(cfd *db.ColumnFamilyData, c *compacti
 	info.NumL0Files = cfd.Current().StorageInfo().NumLevelFiles(0)
 	d.mu.Unlock()
 	syncpoint.Process("DBImpl::NotifyOnCompactionPreCommit::UnlockMutex")
+	addTableProperties(info, c)
 	for _, l := range d.immutable.Listeners {
 		l.OnCompactionPreCommit(d, info)
 	}
@@ -439,6 +447,7 @@ func (d *DBImpl) notifyCompactionCompleted(cfd *db.ColumnFamilyData, c *compacti
 	info.NumL0Files = cfd.Current().StorageInfo().NumLevelFiles(0)
 	d.mu.Unlock()
 	syncpoint.Process("DBImpl::NotifyOnCompactionCompleted::UnlockMutex")
+	addTableProperties(info, c)
 	for _, l := range d.immutable.Listeners {
 		l.OnCompactionCompleted(d, info)
 	}
@@ -446,7 +455,8 @@ func (d *DBImpl) notifyCompactionCompleted(cfd *db.ColumnFamilyData, c *compacti
 }
 
 func (d *DBImpl) compactionJobInfo(cfd *db.ColumnFamilyData, c *compaction.Compaction, j *job.CompactionJob, jc *jobContext, err error) *rocksdb.CompactionJobInfo {
-	info := &rocksdb.CompactionJobInfo{CFID: cfd.GetID(), CFName: cfd.GetName(), Status: err, JobID: jc.id,
+	info := &rocksdb.CompactionJobInfo{CFID: cfd.GetID(), CFName: cfd.GetName(), Status: err, JobID: jc.id, ThreadID: jc.thread,
+		Aborted: err != nil && rocksdb.AsStatus(err).SubCode == rocksdb.SubCodeCompactionAborted, TableProperties: rocksdb.TablePropertiesCollection{},
 		BaseInputLevel: c.StartLevel(), OutputLevel: c.OutputLevel(), CompactionReason: c.CompactionReason(), Compression: c.OutputCompression()}
 	if j != nil {
 		info.Stats = *j.Stats()
@@ -470,6 +480,12 @@ func (d *DBImpl) compactionJobInfo(cfd *db.ColumnFamilyData, c *compaction.Compa
 			GarbageBlobCount: g.GetGarbageBlobCount(), GarbageBlobBytes: g.GetGarbageBlobBytes()})
 	}
 	return info
+}
+
+// addTableProperties may read the inputs' properties from their files.
+func addTableProperties(info *rocksdb.CompactionJobInfo, c *compaction.Compaction) {
+	maps.Copy(info.TableProperties, c.GetOrInitInputTableProperties())
+	maps.Copy(info.TableProperties, c.GetOutputTableProperties())
 }
 
 // finishManualLocked sets a manual compaction's state after a step.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/rocksdb-go/rocksdb/db"
 	"github.com/rocksdb-go/rocksdb/db/memtable"
+	"github.com/rocksdb-go/rocksdb/db/version"
 	"github.com/rocksdb-go/rocksdb/db/wal"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
 	"github.com/rocksdb-go/rocksdb/logging"
@@ -169,7 +170,7 @@ const errorBackoff = 1000000
 func (d *DBImpl) backgroundCallFlush(status *monitoring.ThreadStatusData) {
 	syncpoint.Process("DBImpl::BackgroundCallFlush:start")
 	job := d.newJobContext()
-	job.status = status
+	job.runsIn(status)
 	log := logging.NewLogBuffer(rocksdb.InfoLevel, d.infoLog)
 	d.mu.Lock()
 	d.st.numRunningFlushes++
@@ -207,6 +208,7 @@ func (d *DBImpl) backgroundCallFlush(status *monitoring.ThreadStatusData) {
 	d.st.numRunningFlushes--
 	d.st.bgFlushScheduled--
 	d.maybeScheduleLocked()
+	d.notifyOnBackgroundJobPressureChangedLocked()
 	d.atomicFlushInstallCond.Broadcast()
 	d.bgCond.Broadcast()
 	d.mu.Unlock()
@@ -298,7 +300,7 @@ func (d *DBImpl) newFlushJobLocked(f familyFlush, reason rocksdb.FlushReason, sn
 		OutputDirectory: d.dirs.DataDir(cfd, 0), OutputCompression: db.GetCompressionFlush(cfd.IOptions(), mo),
 		Statistics: d.stats, EventLogger: d.eventLogger, SyncOutput: alone, WriteManifest: alone,
 		DBID: d.dbID, SessionID: d.sessionID, HostID: d.hostID,
-		Status: job.status, MemtablesToFree: &job.memtablesToFree, ErrorHandler: d.errorHandler,
+		Status: job.status, ThreadID: job.thread, MemtablesToFree: &job.memtablesToFree, ErrorHandler: d.errorHandler,
 		BlobCallback: d.blobCallback(),
 	})
 }
@@ -332,7 +334,7 @@ func (d *DBImpl) flushMemTableToOutputFileLocked(cfd *db.ColumnFamilyData, reaso
 	fj := d.newFlushJobLocked(f, reason, snapshots, job, log, true)
 	fj.PickMemTable()
 	syncpoint.ProcessArg("DBImpl::FlushMemTableToOutputFile:AfterPickMemtables", fj)
-	d.notifyOnFlushBeginLocked(cfd, job.id, reason)
+	d.notifyOnFlushBeginLocked(cfd, job, reason, fj.Meta())
 	meta, err := fj.Run()
 	if err == nil {
 		// Whoever waits for listeners must not see the memtables gone before
@@ -483,12 +485,16 @@ func stallHints(cfd *db.ColumnFamilyData) (slowdown, stop bool) {
 	return n >= mo.Level0SlowdownWritesTrigger, n >= mo.Level0StopWritesTrigger
 }
 
-// notifyOnFlushBeginLocked tells listeners; the mutex is released meanwhile.
-func (d *DBImpl) notifyOnFlushBeginLocked(cfd *db.ColumnFamilyData, jobID int, reason rocksdb.FlushReason) {
+// notifyOnFlushBeginLocked tells listeners; the mutex is released meanwhile. meta
+// is nil where the file has no number yet.
+func (d *DBImpl) notifyOnFlushBeginLocked(cfd *db.ColumnFamilyData, job *jobContext, reason rocksdb.FlushReason, meta *version.FileMetaData) {
 	if len(d.immutable.Listeners) == 0 || d.shuttingDown.Load() {
 		return
 	}
-	info := &rocksdb.FlushJobInfo{CFID: cfd.GetID(), CFName: cfd.GetName(), JobID: jobID, FlushReason: reason}
+	info := &rocksdb.FlushJobInfo{CFID: cfd.GetID(), CFName: cfd.GetName(), JobID: job.id, ThreadID: job.thread, FlushReason: reason}
+	if meta != nil {
+		info.FileNumber, info.FilePath = meta.FD.GetNumber(), d.tableFileName(cfd, meta)
+	}
 	info.TriggeredWritesSlowdown, info.TriggeredWritesStop = stallHints(cfd)
 	d.mu.Unlock()
 	for _, l := range d.immutable.Listeners {

@@ -29,6 +29,7 @@ type candidate struct{ name, dir string }
 type jobContext struct {
 	id              int
 	status          *monitoring.ThreadStatusData // of the worker; nil with no thread tracking
+	thread          uint64                       // its number, for listeners
 	quiet           bool                         // listeners are not told of the compaction
 	stats           *rocksdb.CompactionJobStats  // of its job; nil before there was one
 	sv              db.SuperVersionContext
@@ -55,6 +56,12 @@ type jobContext struct {
 }
 
 func (d *DBImpl) newJobContext() *jobContext { return &jobContext{id: int(d.nextJobID.Add(1))} }
+
+// runsIn says whose job it is; status nil is a goroutine that GetThreadList does
+// not know.
+func (j *jobContext) runsIn(status *monitoring.ThreadStatusData) {
+	j.status, j.thread = status, status.ThreadID()
+}
 
 func (j *jobContext) haveSomethingToDelete() bool {
 	return len(j.fullScan) > 0 || len(j.sstDelete) > 0 || len(j.blobDelete) > 0 || len(j.logDelete) > 0 ||

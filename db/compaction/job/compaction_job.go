@@ -56,6 +56,7 @@ type Config struct {
 	EventLogger     *logging.EventLogger
 	// Status is told what the job does; nil with no thread tracking.
 	Status       *monitoring.ThreadStatusData
+	ThreadID     uint64                          // what listeners are told
 	BlobCallback blob.BlobFileCompletionCallback // optional
 	// BlobOutputDirectory is where blob files go.
 	BlobOutputDirectory rocksdb.FSDirectory
@@ -306,9 +307,11 @@ func (j *CompactionJob) runSubcompactions() {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
+			s.thread = monitoring.NewThreadID()
 			j.processKeyValueCompaction(s)
 		}()
 	}
+	j.parts[0].thread = j.ThreadID
 	j.processKeyValueCompaction(j.parts[0])
 	wg.Wait()
 	for _, s := range j.parts {

@@ -699,7 +699,7 @@ func (p *part) finalizeStats(startCPU uint64) {
 }
 
 func (j *CompactionJob) subcompactionJobInfo(s *subcompactionState) *rocksdb.SubcompactionJobInfo {
-	return &rocksdb.SubcompactionJobInfo{CFID: j.CFD.GetID(), CFName: j.CFD.GetName(), Status: s.status, JobID: j.JobID,
+	return &rocksdb.SubcompactionJobInfo{CFID: j.CFD.GetID(), CFName: j.CFD.GetName(), Status: s.status, JobID: j.JobID, ThreadID: s.thread,
 		SubcompactionJobID: s.id, BaseInputLevel: j.c.StartLevel(), OutputLevel: j.c.OutputLevel(),
 		CompactionReason: j.c.CompactionReason(), Compression: j.c.OutputCompression(), Stats: s.stats,
 		BlobCompressionType: j.mo.BlobCompressionType}

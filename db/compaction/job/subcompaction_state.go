@@ -25,6 +25,7 @@ type subcompactionState struct {
 	rangeArgs  rangeDelArgs
 
 	notifyCompletion bool
+	thread           uint64 // what listeners are told
 }
 
 func newSubcompactionState(c *compaction.Compaction, start, end []byte, id int) *subcompactionState {
