@@ -14,11 +14,10 @@ import (
 
 // CompactFiles compacts the table files named, of which the directory does not
 // matter, with those that have to go along, into outputLevel, in the goroutine
-// of the caller. It gives the paths of the new tables, then blob files.
-// outputPathID -1 is the
-// only path of the family. o may be nil; info, which may be nil, is filled in.
-// Listeners are not told, so that they may call it. The error is Aborted when a
-// file is being compacted already.
+// of the caller. It gives the paths of the new tables, then of the blob files.
+// outputPathID -1 is the only path of the family. o may be nil; info, which may
+// be nil, is filled in. Listeners are not told, so that they may call it. The
+// error is Aborted when a file is being compacted already.
 func (d *DBImpl) CompactFiles(o *rocksdb.CompactionOptions, cf rocksdb.ColumnFamilyHandle, inputs []string, outputLevel, outputPathID int,
 	info *rocksdb.CompactionJobInfo) (outputs []string, err error) {
 	if d.readOnly {
