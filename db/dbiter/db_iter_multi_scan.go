@@ -30,9 +30,7 @@ func (d *DBIter) Prepare(args *rocksdb.MultiScanArgs) {
 	}
 	a := *args
 	a.Ranges = slices.Clone(args.Ranges)
-	if a.IODispatcher == nil {
-		a.IODispatcher = iodispatcher.NewIODispatcher(nil) // one for all tables
-	}
+	a.IODispatcher = iodispatcher.ForScan(a.IODispatcher) // one for all tables
 	d.scan = scanState{args: &a}
 	if a.HasBoundedScanRanges() {
 		d.iter.Prepare(&a)

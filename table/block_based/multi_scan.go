@@ -52,7 +52,7 @@ func (it *BlockBasedTableIterator) Prepare(opts any) {
 	if err == nil {
 		s.cut(args, it.t.footer.BlockTrailerSize)
 		job := IOJob{Table: it.t, BlockHandles: s.handles[s.from:s.to:s.to], IOCoalesceThreshold: args.IOCoalesceThreshold,
-			ReadOptions: it.ro, Async: args.UseAsyncIO}
+			ReadOptions: it.ro, Async: args.UseAsyncIO, Reverse: args.Reverse}
 		if d, ok := args.IODispatcher.(blockDispatcher); ok {
 			s.set, err = d.SubmitJob(&job)
 		} else {

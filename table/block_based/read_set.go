@@ -7,8 +7,10 @@
 package blockbased
 
 import (
+	"slices"
 	"sort"
 	"sync"
+	"time"
 
 	"github.com/rocksdb-go/rocksdb/file"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
@@ -26,6 +28,10 @@ type IOJob struct {
 	ReadOptions         *rocksdb.ReadOptions // has to outlive the ReadSet
 	// Async begins the reads and waits for none of them.
 	Async bool
+	// Reverse: the blocks will be asked for from the last one on.
+	Reverse bool
+	// Ahead has the blocks of an asynchronous job parsed ahead; nil: nothing is.
+	Ahead *AheadQueue
 }
 
 // PrefetchBudget bounds the memory of what several ReadSets have read ahead.
@@ -46,7 +52,7 @@ type blockState uint8
 
 const (
 	blockUnread  blockState = iota // to be read when asked for
-	blockPending                   // waits for memory
+	blockPending                   // waits for memory, or the scan's window
 	blockReading                   // its read is under way, or done
 	blockAhead                     // is being parsed ahead
 	blockPinned                    // was in the cache, or was parsed ahead
@@ -59,8 +65,9 @@ type setBlock struct {
 	entry   block.CachableEntry[*block.Block] // blockPinned
 	read    *setRead                          // blockReading, blockAhead
 	state   blockState
-	granted bool // its size is taken from the budget
-	failed  bool // parsing it ahead failed: the caller is to see why
+	granted bool        // its size is taken from the budget
+	failed  bool        // parsing it ahead failed: the caller is to see why
+	ahead   *AheadQueue // blockPinned: it counts in there
 }
 
 // setRead is a read of one or several blocks. Its memory is given back once the
@@ -69,9 +76,12 @@ type setRead struct {
 	req    rocksdb.FSReadRequest
 	handle rocksdb.IOHandle // nil when done
 	mem    *setMemory
-	group  []int // blocks, by offset
-	left   int   // of them neither given nor released
-	async  bool  // to be counted as such
+	group  []int  // blocks, by offset
+	left   int    // of them neither given nor released
+	async  bool   // to be counted as such
+	polled bool   // a goroutine waits for it, without the set's mu
+	flying uint64 // bytes that it takes of the AheadQueue's window
+	begun  time.Time
 }
 
 // setMemory is what reads go to.
@@ -117,7 +127,7 @@ type ReadSetStats struct {
 // with it, or by reading them now. It belongs to one goroutine, but for
 // DispatchPending, and has to be closed.
 type ReadSet struct {
-	mu     sync.Mutex // held while it waits for reads; innermost but for the budget's
+	mu     sync.Mutex // innermost but for the budget's and AheadQueue's
 	job    IOJob
 	rc     readContext
 	opts   rocksdb.IOOptions
@@ -125,11 +135,12 @@ type ReadSet struct {
 	budget PrefetchBudget // nil: unlimited
 	blocks []setBlock
 	order  []int   // block indexes by offset; nil where they are in that order
-	groups [][]int // that wait for memory, by offset
+	groups [][]int // that wait for memory or the window, those wanted first first
 	stats  ReadSetStats
-	ahead  sync.Cond // on mu: a block is blockAhead no more
-	busy   bool      // a goroutine works ahead
-	closed bool
+	// progress is signalled, on mu, when a block is blockAhead no more and when
+	// a read is polled no more.
+	progress sync.Cond
+	closed   bool
 }
 
 // NewReadSet looks the job's blocks up in the cache and reads the others, as
@@ -140,8 +151,10 @@ func NewReadSet(job *IOJob, budget PrefetchBudget) (*ReadSet, error) {
 		return nil, rocksdb.InvalidArgument("IOJob without a table or read options")
 	}
 	s := &ReadSet{job: *job, budget: budget, blocks: make([]setBlock, len(job.BlockHandles))}
-	s.rc.ro = job.ReadOptions
-	s.ahead.L = &s.mu
+	if s.rc.ro = job.ReadOptions; !job.Async || job.Table.ioptions.FS == nil {
+		s.job.Ahead = nil
+	}
+	s.progress.L = &s.mu
 	hs := s.job.BlockHandles
 	byOffset := func(i, j int) bool { return hs[i].Offset < hs[j].Offset }
 	if !sort.SliceIsSorted(hs, byOffset) {
@@ -170,15 +183,22 @@ func NewReadSet(job *IOJob, budget PrefetchBudget) (*ReadSet, error) {
 		return s, nil
 	}
 	s.mu.Lock()
-	err := s.dispatch(s.admit(s.coalesce(missing)), &s.opts)
+	groups := s.coalesce(missing)
+	if job.Reverse {
+		slices.Reverse(groups)
+	}
+	err := s.dispatch(s.admit(groups, false), &s.opts)
 	waiting := len(s.groups) > 0
 	s.mu.Unlock()
 	if err != nil {
 		s.Close()
 		return nil, err
 	}
-	if waiting {
+	if waiting && budget != nil {
 		budget.Wait(s)
+	}
+	if s.job.Ahead != nil {
+		s.job.Ahead.add(s, waiting)
 	}
 	return s, nil
 }
@@ -254,19 +274,20 @@ func (s *ReadSet) groupSize(g []int) (n uint64) {
 	return n
 }
 
-// admit gives the groups that there is memory for; the others wait, and all
+// admit gives the groups that there is memory for and that the window lets
+// through, with force the first of them in any case; the others wait, and all
 // after the first of them: what comes first is wanted first.
-func (s *ReadSet) admit(groups [][]int) [][]int {
-	if s.budget == nil {
+func (s *ReadSet) admit(groups [][]int, force bool) [][]int {
+	if s.budget == nil && s.job.Ahead == nil {
 		return groups
 	}
 	var now [][]int
 	s.groups = nil
-	for _, g := range groups {
-		ok := len(s.groups) == 0 && s.budget.TryAcquire(s.groupSize(g))
+	for n, g := range groups {
+		ok := len(s.groups) == 0 && s.acquire(s.groupSize(g), force && n == 0)
 		for _, i := range g {
 			b := &s.blocks[i]
-			if b.granted = ok; !ok {
+			if b.granted = ok && s.budget != nil; !ok {
 				b.state = blockPending
 			}
 		}
@@ -277,6 +298,21 @@ func (s *ReadSet) admit(groups [][]int) [][]int {
 		}
 	}
 	return now
+}
+
+// acquire gets n bytes of the budget and of the window.
+func (s *ReadSet) acquire(n uint64, force bool) bool {
+	q := s.job.Ahead
+	if q != nil && !q.fly(n, force) {
+		return false
+	}
+	if s.budget == nil || s.budget.TryAcquire(n) {
+		return true
+	}
+	if q != nil {
+		q.land(n, false)
+	}
+	return false
 }
 
 // dispatch begins to read groups, or reads them.
@@ -314,6 +350,9 @@ func (s *ReadSet) newRead(g []int) *setRead {
 		}
 		end = s.job.BlockHandles[i].Offset + s.size(i)
 	}
+	if s.job.Ahead != nil {
+		r.flying = s.groupSize(g)
+	}
 	s.stats.BlocksPrefetched += uint64(len(g))
 	s.stats.IORequests++
 	s.stats.PrefetchBytes += uint64(r.req.Len)
@@ -328,14 +367,16 @@ func (s *ReadSet) begin(r *setRead, opts *rocksdb.IOOptions) error {
 	if !f.UseDirectIO() {
 		r.req.Scratch = m.bytes(r.req.Len)
 	}
-	r.mem, r.async = m, true
+	r.mem, r.async, r.begun = m, true, time.Now()
 	h, err := f.ReadAsync(&r.req, opts, func(*rocksdb.FSReadRequest) {}, &m.aligned)
 	if err != nil {
 		m.release(r.req.Len)
 		r.mem, r.async, r.req.Scratch = nil, false, nil
 		return err
 	}
-	r.handle = h
+	if r.handle = h; h == nil {
+		s.land(r, true) // it is done already
+	}
 	return nil
 }
 
@@ -365,28 +406,9 @@ func (s *ReadSet) readNow(reads []*setRead, opts *rocksdb.IOOptions) error {
 	err := f.MultiRead(opts, reqs, &m.aligned)
 	for i, r := range reads {
 		r.req = reqs[i]
+		s.land(r, true)
 	}
 	return err
-}
-
-// wait waits for a read.
-func (s *ReadSet) wait(r *setRead) error {
-	if r.handle != nil {
-		timer := startTimer(s.job.Table.ioptions, rocksdb.HistIODispatcherAsyncReadPollWaitMicros)
-		h := [1]rocksdb.IOHandle{r.handle}
-		err := s.job.Table.ioptions.FS.Poll(h[:], 1)
-		timer.Stop()
-		if err != nil {
-			return err
-		}
-		r.handle.Release()
-		r.handle = nil
-	}
-	if r.async {
-		r.async = false
-		s.stats.AsyncReads += uint64(len(r.group))
-	}
-	return r.req.Status
 }
 
 // ReadIndex gives block i of the job, for the caller to release. A block that
@@ -397,13 +419,16 @@ func (s *ReadSet) ReadIndex(i int) (block.CachableEntry[*block.Block], error) {
 	}
 	s.mu.Lock()
 	if s.blocks[i].state == blockPending {
-		s.dispatchPending(&s.opts)
+		s.dispatchPending(&s.opts, true)
 	}
 	e, err := s.take(i)
 	freed := s.ungrant(i)
 	s.mu.Unlock()
 	if freed > 0 {
 		s.budget.Release(freed)
+	}
+	if s.job.Ahead != nil {
+		s.job.Ahead.dispatchIfIdle()
 	}
 	return e, err
 }
@@ -418,6 +443,7 @@ func (s *ReadSet) take(i int) (e block.CachableEntry[*block.Block], err error) {
 	b.state = blockGiven
 	switch was {
 	case blockPinned:
+		s.tookAhead(i)
 		e, b.entry = b.entry, block.CachableEntry[*block.Block]{}
 		return e, nil
 	case blockReading:
@@ -426,7 +452,6 @@ func (s *ReadSet) take(i int) (e block.CachableEntry[*block.Block], err error) {
 		if err := s.wait(r); err != nil {
 			return e, err
 		}
-		s.workAhead(r, i)
 		e, ok, err := s.parse(&s.rc, &s.one, r, i)
 		if !ok {
 			break // a short read
@@ -474,6 +499,10 @@ func (s *ReadSet) drop(b *setBlock) {
 	if r.left--; r.left > 0 {
 		return
 	}
+	for r.polled {
+		s.progress.Wait()
+	}
+	s.land(r, false)
 	if r.handle != nil {
 		h := [1]rocksdb.IOHandle{r.handle}
 		if s.job.Table.ioptions.FS.AbortIO(h[:]) != nil {
@@ -549,6 +578,7 @@ func (s *ReadSet) release(i int) bool {
 	b.state = blockReleased
 	switch was {
 	case blockPinned:
+		s.tookAhead(i)
 		b.entry.Release()
 		return true
 	case blockReading:
@@ -576,23 +606,29 @@ func (s *ReadSet) IsBlockAvailable(i int) bool {
 	return false
 }
 
-// DispatchPending begins asynchronous reads that waited for memory, as far as
-// there is some now. It may be called by any goroutine.
-func (s *ReadSet) DispatchPending() {
+// DispatchPending begins asynchronous reads that were held back, as far as there
+// is memory now and the window lets them through. It tells whether some are left.
+// It may be called by any goroutine.
+func (s *ReadSet) DispatchPending() (left bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.job.Async {
 		opts := s.opts
-		opts.IOStats = nil // the owner's alone
-		s.dispatchPending(&opts)
+		s.dispatchPending(&opts, false)
 	}
+	return len(s.groups) > 0
 }
 
-func (s *ReadSet) dispatchPending(opts *rocksdb.IOOptions) {
+// dispatchPending is DispatchPending with mu held; with force the first reads are
+// begun whatever the window.
+func (s *ReadSet) dispatchPending(opts *rocksdb.IOOptions, force bool) {
 	if len(s.groups) == 0 {
 		return
 	}
-	if now := s.admit(s.groups); len(now) > 0 {
+	if opts != &s.opts {
+		opts.IOStats = nil // the owner's alone
+	}
+	if now := s.admit(s.groups, force); len(now) > 0 {
 		if err := s.dispatch(now, opts); err != nil {
 			s.setErr(now, err)
 		}
