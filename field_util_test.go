@@ -190,9 +190,8 @@ func rest(it *rocksdb.Iterator, step func(), show func(it *rocksdb.Iterator) str
 	return strings.Join(list, " ")
 }
 
-func keyOf(it *rocksdb.Iterator) string   { return string(it.Key()) }
-func valueOf(it *rocksdb.Iterator) string { return string(it.Value()) }
-func pairOf(it *rocksdb.Iterator) string  { return string(it.Key()) + "=" + string(it.Value()) }
+func keyOf(it *rocksdb.Iterator) string  { return string(it.Key()) }
+func pairOf(it *rocksdb.Iterator) string { return string(it.Key()) + "=" + string(it.Value()) }
 
 // forward and backward are all keys and values with ro.
 func (x *recoveryTest) forward(ro *rocksdb.ReadOptions) string {

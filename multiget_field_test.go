@@ -80,7 +80,9 @@ func (f noAsyncFS) SupportedOps() int64 {
 	return ops
 }
 
-type noAsyncFile struct{ contract.FSRandomAccessFileWrapper }
+type noAsyncFile struct {
+	contract.FSRandomAccessFileWrapper
+}
 
 func (noAsyncFile) ReadAsync(*contract.FSReadRequest, *contract.IOOptions, func(*contract.FSReadRequest)) (contract.IOHandle, error) {
 	return nil, contract.NotSupported("ReadAsync")
@@ -247,7 +249,9 @@ func TestFieldDamagedMemtable(t *testing.T) { // facebook/rocksdb#12842
 }
 
 func TestFieldMultiGetTimestamps(t *testing.T) { // facebook/rocksdb#12943
-	x := newFieldTest(t, func(o *rocksdb.Options, b *rocksdb.BlockBasedTableOptions) { o.Comparator = rocksdb.BytewiseComparatorWithU64Ts() }, "c1")
+	x := newFieldTest(t, func(o *rocksdb.Options, b *rocksdb.BlockBasedTableOptions) {
+		o.Comparator = rocksdb.BytewiseComparatorWithU64Ts()
+	}, "c1")
 	put := func(cf, key, value string, ts uint64) {
 		t.Helper()
 		x.must(x.cfs[cf].PutWithTimestamp(nil, []byte(key), rocksdb.EncodeU64Ts(ts), []byte(value)))
@@ -394,7 +398,9 @@ func TestFieldMultiGetKeepsNoMemory(t *testing.T) { // linxGnu/grocksdb#186
 
 func TestFieldSingleDeleteOverMerges(t *testing.T) { // facebook/rocksdb#3878; only that nothing breaks
 	for _, more := range []bool{false, true} {
-		x := newFieldTest(t, func(o *rocksdb.Options, b *rocksdb.BlockBasedTableOptions) { o.MergeOperator = rocksdb.NewStringAppendOperator(",") })
+		x := newFieldTest(t, func(o *rocksdb.Options, b *rocksdb.BlockBasedTableOptions) {
+			o.MergeOperator = rocksdb.NewStringAppendOperator(",")
+		})
 		if more {
 			x.put("a", "v", "z", "v")
 		}
@@ -412,7 +418,9 @@ func TestFieldSingleDeleteOverMerges(t *testing.T) { // facebook/rocksdb#3878; o
 		x.same("reopened", x.get(nil, "k"), "NotFound")
 		x.close()
 	}
-	x := newFieldTest(t, func(o *rocksdb.Options, b *rocksdb.BlockBasedTableOptions) { o.MergeOperator = rocksdb.NewStringAppendOperator(",") })
+	x := newFieldTest(t, func(o *rocksdb.Options, b *rocksdb.BlockBasedTableOptions) {
+		o.MergeOperator = rocksdb.NewStringAppendOperator(",")
+	})
 	x.put("k", "0")
 	x.flush()
 	x.compact(false)

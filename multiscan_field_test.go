@@ -120,7 +120,9 @@ func TestFieldMultiScanOverFiles(t *testing.T) { // facebook/rocksdb#13822
 
 func TestFieldMultiScanWithoutFillingCache(t *testing.T) { // facebook/rocksdb#13889
 	for _, noCache := range []bool{false, true} {
-		x := newFieldTest(t, func(o *rocksdb.Options, b *rocksdb.BlockBasedTableOptions) { b.BlockSize, b.NoBlockCache = 128, noCache })
+		x := newFieldTest(t, func(o *rocksdb.Options, b *rocksdb.BlockBasedTableOptions) {
+			b.BlockSize, b.NoBlockCache = 128, noCache
+		})
 		for i := range 200 {
 			x.put(fmt.Sprintf("k%03d", i), "v")
 		}
