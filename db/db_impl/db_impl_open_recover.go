@@ -756,7 +756,7 @@ func (r *walRecovery) checkConsistency() error {
 	}
 	for _, cfd := range r.d.families.All() {
 		if cfd.GetLogNumber() > r.corruptedNumber && cfd.Current().GetSstFilesSize() > 0 {
-			return rocksdb.Corruption("SST file is ahead of WALs in CF " + cfd.GetName())
+			return rocksdb.Corruption("Column family inconsistency: SST file contains data beyond the point of corruption in CF " + cfd.GetName())
 		}
 	}
 	return nil

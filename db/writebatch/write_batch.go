@@ -296,11 +296,11 @@ func (b *WriteBatch) add(cf rocksdb.ColumnFamilyHandle, o *op, key, value []byte
 
 // addByID adds a record to the family of that id, ts behind the key.
 func (b *WriteBatch) addByID(id uint32, o *op, key, ts, value []byte) error {
-	if err := checkSizes(len(key)+len(ts), len(value)); err != nil {
-		return err
-	}
 	if o.valueIsKey && uint64(len(value)+len(ts)) > maxKeySize {
 		return rocksdb.InvalidArgument("end key is too large")
+	}
+	if err := checkSizes(len(key)+len(ts), len(value)); err != nil {
+		return err
 	}
 	sp := b.beginRecord(id, o.plain, o.withFamily)
 	b.appendKey(key, ts)
