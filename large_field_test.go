@@ -20,7 +20,9 @@ func TestFieldFourGiB(t *testing.T) { // facebook/rocksdb#3480
 		t.Fatal(err)
 	}
 	defer unix.Munmap(big)
-	x := newFieldTest(t, func(o *rocksdb.Options, b *rocksdb.BlockBasedTableOptions) { o.MergeOperator = rocksdb.NewStringAppendOperator(",") })
+	x := newFieldTest(t, func(o *rocksdb.Options, b *rocksdb.BlockBasedTableOptions) {
+		o.MergeOperator = rocksdb.NewStringAppendOperator(",")
+	})
 	x.put("a", "1")
 	refused := func(err error, what string) {
 		t.Helper()

@@ -384,7 +384,9 @@ func TestFieldSentinelEndKeys(t *testing.T) { // facebook/rocksdb#4829
 func TestFieldMergeOverARange(t *testing.T) { // facebook/rocksdb#5392
 	one := string([]byte{1, 0, 0, 0, 0, 0, 0, 0})
 	for variant := range 3 {
-		x := newFieldTest(t, func(o *rocksdb.Options, b *rocksdb.BlockBasedTableOptions) { o.MergeOperator = rocksdb.NewUInt64AddOperator() })
+		x := newFieldTest(t, func(o *rocksdb.Options, b *rocksdb.BlockBasedTableOptions) {
+			o.MergeOperator = rocksdb.NewUInt64AddOperator()
+		})
 		var views []rocksdb.Snapshot
 		step := func() {
 			if variant > 0 {
@@ -414,7 +416,9 @@ func TestFieldMergeOverARange(t *testing.T) { // facebook/rocksdb#5392
 		x.release(views...)
 		x.close()
 	}
-	x := newFieldTest(t, func(o *rocksdb.Options, b *rocksdb.BlockBasedTableOptions) { o.MergeOperator = rocksdb.NewUInt64AddOperator() })
+	x := newFieldTest(t, func(o *rocksdb.Options, b *rocksdb.BlockBasedTableOptions) {
+		o.MergeOperator = rocksdb.NewUInt64AddOperator()
+	})
 	x.put("k", one)
 	x.flush()
 	x.compact(false)

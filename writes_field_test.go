@@ -479,7 +479,9 @@ func TestFieldNilValues(t *testing.T) { // linxGnu/grocksdb#143
 }
 
 func TestFieldCallersSlicesMayGo(t *testing.T) { // linxGnu/grocksdb#172
-	x := newFieldTest(t, func(o *rocksdb.Options, b *rocksdb.BlockBasedTableOptions) { o.Comparator = rocksdb.BytewiseComparatorWithU64Ts() })
+	x := newFieldTest(t, func(o *rocksdb.Options, b *rocksdb.BlockBasedTableOptions) {
+		o.Comparator = rocksdb.BytewiseComparatorWithU64Ts()
+	})
 	for ts := uint64(1); ts <= 20; ts++ {
 		for i := range 20 {
 			x.must(x.db.PutWithTimestamp(nil, fmt.Appendf(nil, "k%02d", i), rocksdb.EncodeU64Ts(ts), fmt.Append(nil, "v", ts)))
