@@ -269,8 +269,8 @@ func (b *tableBuild) open() error {
 	return err
 }
 
-// write fills the table and, unless it stays empty, finishes it.
-func (b *tableBuild) write() (empty bool, err error) {
+// newIterator is over what is left of the entries.
+func (b *tableBuild) newIterator() *compaction.CompactionIterator {
 	latest := rocksdb.SequenceNumber(0)
 	earliest, conflict := dbformat.MaxSequenceNumber, b.EarliestWriteConflictSnapshot
 	if n := len(b.Snapshots); n > 0 {
@@ -293,7 +293,12 @@ func (b *tableBuild) write() (empty bool, err error) {
 	if b.blobs != nil {
 		o.BlobFileBuilder = b.blobs
 	}
-	it := compaction.NewCompactionIterator(o)
+	return compaction.NewCompactionIterator(o)
+}
+
+// write fills the table and, unless it stays empty, finishes it.
+func (b *tableBuild) write() (empty bool, err error) {
+	it := b.newIterator()
 	defer it.Close()
 	err = b.addEntries(it)
 	if err == nil {

@@ -288,8 +288,6 @@ func notBuiltYet(o *rocksdb.ColumnFamilyOptions) error {
 	switch {
 	case o.EnableBlobDirectWrite:
 		return rocksdb.NotSupported("enable_blob_direct_write is not built yet")
-	case o.ExperimentalMempurgeThreshold > 0:
-		return rocksdb.NotSupported("experimental_mempurge_threshold is not built yet")
 	case o.PreserveInternalTimeSeconds > 0 || o.PrecludeLastLevelDataSeconds > 0:
 		return rocksdb.NotSupported("preserve_internal_time_seconds and preclude_last_level_data_seconds are not built yet")
 	}

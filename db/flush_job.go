@@ -1,4 +1,4 @@
-// Port of db/flush_job.{h,cc}. Differs: mempurge is not there yet.
+// Port of db/flush_job.{h,cc}. Mempurge is in flush_job_mempurge.go.
 
 package db
 
@@ -80,6 +80,8 @@ type FlushJob struct {
 
 	committed []*rocksdb.FlushJobInfo
 	skipped   bool
+	// flushRequested says that somebody wants the memtables in a table.
+	flushRequested bool
 }
 
 // NewFlushJob makes a job; the DB mutex is held, as in all methods here.
@@ -88,6 +90,7 @@ func NewFlushJob(c *FlushJobConfig) *FlushJob { return &FlushJob{c: c} }
 // PickMemTable takes the memtables to flush.
 func (j *FlushJob) PickMemTable() {
 	defer j.enterStage(rocksdb.StagePickMemtablesToFlush)()
+	j.flushRequested = j.c.CFD.imm.HasFlushRequested()
 	mems, nextLog := j.c.CFD.imm.PickMemtablesToFlush(j.c.MaxMemtableID)
 	j.mems = mems
 	if len(mems) == 0 {
@@ -194,7 +197,8 @@ func (j *FlushJob) Cancel() {
 }
 
 // Run writes the table and, with WriteManifest, commits it. It gives the
-// table's metadata, nil when the memtables held nothing that had to be kept.
+// table's metadata, nil when the memtables held nothing that had to be kept, or
+// stay in memory: see experimental_mempurge_threshold.
 func (j *FlushJob) Run() (*version.FileMetaData, error) {
 	defer j.c.Status.ResetThreadStatus()
 	defer j.enterStage(rocksdb.StageFlushRun)()
@@ -202,6 +206,12 @@ func (j *FlushJob) Run() (*version.FileMetaData, error) {
 	c := j.c
 	if len(j.mems) == 0 {
 		logging.ToBuffer(c.LogBuffer, "[%s] No memtable to flush", c.CFD.name)
+		return nil, nil
+	}
+	if j.purge() {
+		j.Cancel()
+		j.logFinished()
+		syncpoint.Process("FlushJob::End")
 		return nil, nil
 	}
 	err := j.writeLevel0Table()
@@ -294,6 +304,8 @@ func (j *FlushJob) logFinished() {
 func (j *FlushJob) writeLevel0Table() error {
 	defer j.enterStage(rocksdb.StageFlushWriteL0)()
 	c := j.c
+	numMems := uint64(len(j.mems))
+	syncpoint.ProcessArg("FlushJob::WriteLevel0Table:num_memtables", &numMems)
 	start := c.DBOptions.Clock.NowMicros()
 	j.stats = CompactionStats{Reason: rocksdb.CompactionReasonFlush, Count: 1}
 	c.Mutex.Unlock()

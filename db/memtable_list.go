@@ -253,8 +253,11 @@ func (l *MemTableList) IsFlushPending() bool {
 
 // IsFlushPendingOrRunning also counts running jobs.
 func (l *MemTableList) IsFlushPendingOrRunning() bool {
-	return len(l.current.list)-l.numNotStarted > 0 || l.IsFlushPending()
+	return l.IsFlushRunning() || l.IsFlushPending()
 }
+
+// IsFlushRunning tells whether memtables are being flushed.
+func (l *MemTableList) IsFlushRunning() bool { return len(l.current.list) > l.numNotStarted }
 
 // FlushRequested makes a flush due however few memtables there are.
 func (l *MemTableList) FlushRequested() {
@@ -396,6 +399,29 @@ func (l *MemTableList) Add(m *memtable.MemTable, free *[]*memtable.MemTable) {
 	l.numNotStarted++
 	if l.numNotStarted == 1 {
 		l.FlushNeeded.Store(true)
+	}
+	l.updateCached()
+}
+
+// replaceByPurged puts purged, which takes over their entries, in the place of
+// mems, the oldest memtables, oldest first; nil where no entry is left. Nothing
+// asks for its flush by itself.
+func (l *MemTableList) replaceByPurged(mems []*memtable.MemTable, purged *memtable.MemTable, free *[]*memtable.MemTable) {
+	l.installNewVersion()
+	v := l.current
+	if purged != nil {
+		newest := mems[len(mems)-1]
+		purged.SetID(newest.GetID())
+		purged.SetNextLogNumber(newest.GetNextLogNumber())
+		purged.Ref()
+		v.list = slices.Insert(v.list, len(v.list)-len(mems), purged)
+		l.usage += int64(purged.ApproximateMemoryUsage())
+		if l.numNotStarted++; l.numNotStarted == 1 {
+			l.FlushNeeded.Store(true)
+		}
+	}
+	for _, m := range mems {
+		v.remove(m, free)
 	}
 	l.updateCached()
 }

@@ -106,7 +106,7 @@ type Flags struct {
 	FifoCompactionMaxTableFilesSizeMB         uint64  `flag:"fifo_compaction_max_table_files_size_mb,0" help:"fifo compaction max table files size mb"`
 	FifoCompactionUseKvRatioCompaction        bool    `flag:"fifo_compaction_use_kv_ratio_compaction,false" help:"fifo compaction use kv ratio compaction"`
 	AllowConcurrentMemtableWrite              bool    `flag:"allow_concurrent_memtable_write,false" help:"Options::allow_concurrent_memtable_write"`
-	ExperimentalMempurgeThreshold             float64 `flag:"experimental_mempurge_threshold,0.0" unbuilt:"0" help:"Options::experimental_mempurge_threshold"`
+	ExperimentalMempurgeThreshold             float64 `flag:"experimental_mempurge_threshold,0.0" help:"Options::experimental_mempurge_threshold"`
 	EnableWriteThreadAdaptiveYield            bool    `flag:"enable_write_thread_adaptive_yield,true" help:"Options::enable_write_thread_adaptive_yield"`
 	UseBlobDB                                 bool    `flag:"use_blob_db,false" unbuilt:"false" help:"use the stacked BlobDB"`
 	BlobDBFileSize                            uint64  `flag:"blob_db_file_size,268435456" help:"blob db file size"`

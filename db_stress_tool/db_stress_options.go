@@ -345,6 +345,7 @@ func (s *stressTest) cfOptionsFromFlags(o *rocksdb.ColumnFamilyOptions) error {
 	c.Checksum = c.Checksum || f.CompressionChecksum
 	o.ExperimentalMempurgeThreshold = f.ExperimentalMempurgeThreshold
 	o.MemtableProtectionBytesPerKey = f.MemtableProtectionBytesPerKey
+	o.ExperimentalMempurgeThreshold = f.ExperimentalMempurgeThreshold
 	o.BlockProtectionBytesPerKey = uint8(f.BlockProtectionBytesPerKey)
 	o.ParanoidMemoryChecks = f.ParanoidMemoryChecks
 	o.MemtableVerifyPerKeyChecksumOnSeek = f.MemtableVerifyPerKeyChecksumOnSeek

@@ -778,7 +778,10 @@ func (d *DBImpl) waitUntilFlushWouldNotStallWrites(cfd *db.ColumnFamilyData) (ne
 		}
 		mo := cfd.GetLatestMutableCFOptions()
 		vs := cfd.Current().StorageInfo()
-		if cfd.Imm().NumNotFlushed() < cfd.IOptions().MinWriteBufferNumberToMerge && vs.L0DelayTriggerCount() < mo.Level0FileNumCompactionTrigger {
+		// What a mempurge left waits for the next flush.
+		flushes := cfd.Imm().NumNotFlushed() >= cfd.IOptions().MinWriteBufferNumberToMerge &&
+			(d.immutable.AtomicFlush || cfd.QueuedForFlush() || cfd.Imm().IsFlushRunning())
+		if !flushes && vs.L0DelayTriggerCount() < mo.Level0FileNumCompactionTrigger {
 			// No background work is due that would end a stall.
 			return true, nil
 		}

@@ -426,6 +426,10 @@ func (m *MemTable) GetImmutableMemTableOptions() *ImmutableMemTableOptions { ret
 // MaxUint64 before.
 func (m *MemTable) ApproximateOldestKeyTime() uint64 { return m.oldestKeyTime.Load() }
 
+// SetApproximateOldestKeyTime sets it, for a memtable of entries that were
+// written before.
+func (m *MemTable) SetApproximateOldestKeyTime(seconds uint64) { m.oldestKeyTime.Store(seconds) }
+
 // GetNewestUDT is the newest user-defined timestamp inserted; nil for none.
 func (m *MemTable) GetNewestUDT() []byte {
 	p := atomic.LoadPointer(&m.newestUDT)
