@@ -72,9 +72,11 @@ type (
 	CompressionDictConfig                  = contract.CompressionDictConfig
 	CompressionDictKind                    = contract.CompressionDictKind
 	CompressionManager                     = contract.CompressionManager
+	CompressionManagerWrapper              = contract.CompressionManagerWrapper
 	CompressionOptions                     = contract.CompressionOptions
 	CompressionType                        = contract.CompressionType
 	Compressor                             = contract.Compressor
+	CompressorWrapper                      = contract.CompressorWrapper
 	ConcurrentTaskLimiter                  = contract.ConcurrentTaskLimiter
 	ConfigOptions                          = contract.ConfigOptions
 	Configurable                           = contract.Configurable
@@ -88,6 +90,7 @@ type (
 	DataVerificationInfo                   = contract.DataVerificationInfo
 	DecompressArgs                         = contract.DecompressArgs
 	Decompressor                           = contract.Decompressor
+	DecompressorWrapper                    = contract.DecompressorWrapper
 	Depth                                  = contract.Depth
 	DirFsyncOptions                        = contract.DirFsyncOptions
 	DirFsyncReason                         = contract.DirFsyncReason
@@ -268,6 +271,8 @@ type (
 	Ticker                                 = contract.Ticker
 	TraceFilterType                        = contract.TraceFilterType
 	TraceOptions                           = contract.TraceOptions
+	TraceReader                            = contract.TraceReader
+	TraceWriter                            = contract.TraceWriter
 	TransactionLogIteratorReadOptions      = contract.TransactionLogIteratorReadOptions
 	UpdateStatus                           = contract.UpdateStatus
 	UserCollectedProperties                = contract.UserCollectedProperties

@@ -19,6 +19,7 @@ import (
 	"github.com/rocksdb-go/rocksdb/table/cuckoo"
 	"github.com/rocksdb-go/rocksdb/table/plain"
 	"github.com/rocksdb-go/rocksdb/util"
+	"github.com/rocksdb-go/rocksdb/util/compression"
 	"github.com/rocksdb-go/rocksdb/util/iodispatcher"
 	"github.com/rocksdb-go/rocksdb/util/ratelimiter"
 )
@@ -55,6 +56,26 @@ func NewAdaptiveTableFactory(write, blockBased, plainTable, cuckooTable TableFac
 		list[i] = t
 	}
 	return adaptive.NewAdaptiveTableFactory(list[0], list[1], list[2], list[3]), nil
+}
+
+// GetBuiltinV2CompressionManager is the compression manager of options that name
+// no other; wrap it (CompressionManagerWrapper) for a strategy of one's own.
+func GetBuiltinV2CompressionManager() CompressionManager {
+	return compression.GetBuiltinV2CompressionManager()
+}
+
+// CreateAutoSkipCompressionManager wraps a manager (nil: the built-in one) whose
+// compressors then skip blocks that would be rejected, judging by those before.
+// Experimental, as upstream's.
+func CreateAutoSkipCompressionManager(wrapped CompressionManager) CompressionManager {
+	return compression.CreateAutoSkipCompressionManager(wrapped)
+}
+
+// CreateCostAwareCompressionManager wraps a manager (nil: the built-in one) with
+// compressors that predict what compressing costs. As in upstream they only
+// measure, and compress with zstd at its highest level. Experimental.
+func CreateCostAwareCompressionManager(wrapped CompressionManager) CompressionManager {
+	return compression.CreateCostAwareCompressionManager(wrapped)
 }
 
 // NewLRUCache makes a block cache of capacity bytes.

@@ -47,6 +47,12 @@ func (c *ColumnFamily) GetPropertiesOfAllTables() (map[string]*TableProperties, 
 	return c.impl.GetPropertiesOfAllTables(c.ColumnFamilyHandleImpl)
 }
 
+// GetPropertiesOfTablesInRange gives, by path, those of the tables that have keys
+// in one of the ranges; a limit counts as within.
+func (c *ColumnFamily) GetPropertiesOfTablesInRange(ranges []Range) (map[string]*TableProperties, error) {
+	return c.impl.GetPropertiesOfTablesInRange(c.ColumnFamilyHandleImpl, ranges)
+}
+
 // GetPropertiesOfTablesByLevel gives them by level and path.
 func (c *ColumnFamily) GetPropertiesOfTablesByLevel() ([]map[string]*TableProperties, error) {
 	return c.impl.GetPropertiesOfTablesByLevel(c.ColumnFamilyHandleImpl)

@@ -302,15 +302,29 @@ func checkProtectionBytes(option string, n uint32) error {
 	return rocksdb.NotSupported(option + " only supports 0, 1, 2, 4 or 8 bytes per key.")
 }
 
-// checkCompression is upstream's CheckCompressionSupportedWithManager.
+// checkCompressionType is upstream's CheckCompressionSupportedWithManager.
+func checkCompressionType(t rocksdb.CompressionType, m rocksdb.CompressionManager) error {
+	text := "Compression type " + compression.CompressionTypeToString(t)
+	switch {
+	case m != nil && !m.SupportsCompressionType(t):
+		return rocksdb.NotSupported(text + " is not recognized/supported by this version of CompressionManager " + m.Name())
+	case m != nil || compression.CompressionTypeSupported(t):
+		return nil
+	case t <= rocksdb.LastBuiltinCompression:
+		return rocksdb.InvalidArgument(text + " is not linked with the binary.")
+	}
+	return rocksdb.NotSupported(text + " is not recognized/supported by built-in CompressionManager.")
+}
+
+// checkCompression is upstream's CheckCompressionSupported.
 func checkCompression(o *rocksdb.ColumnFamilyOptions) error {
 	types := o.CompressionPerLevel
 	if len(types) == 0 {
 		types = []rocksdb.CompressionType{o.Compression}
 	}
 	for _, t := range types {
-		if !compression.CompressionTypeSupported(t) {
-			return rocksdb.InvalidArgument("Compression type " + compression.CompressionTypeToString(t) + " is not linked with the binary.")
+		if err := checkCompressionType(t, o.CompressionManager); err != nil {
+			return err
 		}
 	}
 	if o.CompressionOpts.ZSTDMaxTrainBytes > 0 && o.CompressionOpts.MaxDictBytes == 0 {

@@ -401,6 +401,7 @@ func (j *FlushJob) buildTable() error {
 	j.meta.FileCreationTime = now
 	j.meta.Temperature = c.MutableCFOptions.DefaultWriteTemperature
 
+	syncpoint.ProcessArg("FlushJob::WriteLevel0Table:output_compression", &c.OutputCompression)
 	args := &BuildTableArgs{
 		DBName: c.DBName, DBOptions: c.DBOptions, CFD: c.CFD, FileOptions: c.FileOptions, MutableCFOptions: c.MutableCFOptions,
 		Iter: iter, RangeTombstones: tombstones, Meta: &j.meta, Snapshots: c.Snapshots, Compression: c.OutputCompression,

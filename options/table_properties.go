@@ -182,7 +182,7 @@ func ParseCompressionNameForDisplay(cfg *rocksdb.ConfigOptions, name string, man
 	if len(fields) == 2 || len(codes)%2 != 0 {
 		return "Unknown"
 	}
-	if manager != nil {
+	if manager != nil && manager.CompatibilityName() != fields[0] {
 		manager = manager.FindCompatibleCompressionManager(fields[0])
 	}
 	if manager == nil {

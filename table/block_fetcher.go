@@ -15,6 +15,7 @@ import (
 	"github.com/rocksdb-go/rocksdb/options"
 	"github.com/rocksdb-go/rocksdb/table/block_based/block"
 	"github.com/rocksdb-go/rocksdb/table/format"
+	"github.com/rocksdb-go/rocksdb/test_util/syncpoint"
 	"github.com/rocksdb-go/rocksdb/util"
 )
 
@@ -399,6 +400,15 @@ func DecompressBlockData(args *rocksdb.DecompressArgs, d rocksdb.Decompressor, s
 	}
 	if perf.CountEnabled() {
 		perf.BlockDecompressCount++
+	}
+	if syncpoint.Enabled {
+		var err error
+		syncpoint.ProcessArg("DecompressBlockData:TamperWithReturnValue", &err)
+		syncpoint.ProcessArg("DecompressBlockData:TamperWithDecompressionOutput", &contents)
+		if err != nil {
+			contents.Free()
+			return format.BlockContents{}, err
+		}
 	}
 	return contents, nil
 }

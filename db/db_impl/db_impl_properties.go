@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/rocksdb-go/rocksdb/db"
+	"github.com/rocksdb-go/rocksdb/db/dbformat"
 	"github.com/rocksdb-go/rocksdb/db/memtable"
 	"github.com/rocksdb-go/rocksdb/db/snapshot"
 	"github.com/rocksdb-go/rocksdb/db/writethread"
@@ -159,6 +160,24 @@ func (d *DBImpl) GetPropertiesOfTablesByLevel(cf rocksdb.ColumnFamilyHandle) ([]
 	defer sv.Release()
 	ro := rocksdb.DefaultReadOptions()
 	return sv.Current.GetPropertiesOfTablesByLevel(&ro)
+}
+
+// GetPropertiesOfTablesInRange gives those of the tables that overlap one of the
+// ranges, by path.
+func (d *DBImpl) GetPropertiesOfTablesInRange(cf rocksdb.ColumnFamilyHandle, ranges []rocksdb.Range) (map[string]*rocksdb.TableProperties, error) {
+	ts := d.cfd(cf).UserComparator().TimestampSize()
+	keys := make([]dbformat.UserKeyRange, len(ranges))
+	for i, r := range ranges {
+		keys[i] = dbformat.UserKeyRange{Start: r.Start, Limit: r.Limit}
+		if ts > 0 {
+			keys[i].Start = dbformat.AppendKeyWithMaxTimestamp(nil, r.Start, ts)
+			keys[i].Limit = dbformat.AppendKeyWithMinTimestamp(nil, r.Limit, ts)
+		}
+	}
+	sv := d.cfd(cf).GetReferencedSuperVersion()
+	defer sv.Release()
+	ro := rocksdb.DefaultReadOptions()
+	return sv.Current.GetPropertiesOfTablesInRange(&ro, keys)
 }
 
 // DumpStats writes the figures of the database, of the families in which

@@ -96,3 +96,18 @@ type CompressionManager interface {
 	GetDecompressorOptimizeFor(t CompressionType) Decompressor
 	GetDecompressorForTypes(types []CompressionType) Decompressor
 }
+
+// CompressorWrapper passes everything on to another compressor; embed it and
+// write the methods that differ. Clone and MaybeCloneSpecialized give bare
+// clones of the wrapped one: most wrappers write both anew.
+type CompressorWrapper struct{ Compressor }
+
+// DecompressorWrapper passes everything on to another decompressor.
+// MaybeCloneForDict gives a bare clone of the wrapped one.
+type DecompressorWrapper struct{ Decompressor }
+
+// CompressionManagerWrapper passes everything on to another manager; embed it
+// and write the methods that differ. Files of the wrapper's own
+// CompatibilityName are read with the wrapper even where
+// FindCompatibleCompressionManager is the wrapped one's.
+type CompressionManagerWrapper struct{ CompressionManager }

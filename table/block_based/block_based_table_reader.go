@@ -389,13 +389,7 @@ func decompressorFor(name string, manager rocksdb.CompressionManager, formatVers
 		}
 		return nil, nil
 	}
-	var found rocksdb.CompressionManager
-	if manager != nil {
-		found = manager.FindCompatibleCompressionManager(compatibility)
-	}
-	if found == nil {
-		found = builtin.FindCompatibleCompressionManager(compatibility)
-	}
+	found := compression.FindCompatible(manager, compatibility)
 	if found == nil {
 		return nil, rocksdb.NotSupported("Could not load CompressionManager", compatibility)
 	}

@@ -43,9 +43,10 @@ type DecompressorDict struct {
 // Free gives the memory back.
 func (d *DecompressorDict) Free() { d.contents.Free() }
 
-// ApproximateMemoryUsage is in bytes.
+// ApproximateMemoryUsage is in bytes: as upstream counts, the dictionary's length,
+// or what an allocator says, and both objects.
 func (d *DecompressorDict) ApproximateMemoryUsage() int {
-	return d.contents.ApproximateMemoryUsage() + d.decompressor.ApproximateOwnedMemoryUsage()
+	return d.contents.DataUsage() + 64 + d.decompressor.ApproximateOwnedMemoryUsage()
 }
 
 // blockCreateContext is what parsing a block needs to know.

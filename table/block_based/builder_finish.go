@@ -27,6 +27,13 @@ func (b *BlockBasedTableBuilder) Finish() error {
 	if b.state == stateClosed {
 		return b.addFailed()
 	}
+	if syncpoint.Enabled {
+		err := b.Status()
+		syncpoint.ProcessArg("BlockBasedTableBuilder::Finish:ParallelIOStatus", &err)
+		if err != nil {
+			b.setErr(err)
+		}
+	}
 	b.flush(nil)
 	if b.state == stateBuffered {
 		b.maybeEnterUnbuffered(nil)

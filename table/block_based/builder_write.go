@@ -212,9 +212,10 @@ func (b *BlockBasedTableBuilder) compressAndVerify(raw []byte, isData bool, area
 			if cap(*out) < limit {
 				*out = make([]byte, limit)
 			}
-			if n, t, err = k.CompressBlock(raw, (*out)[:limit], area); err == nil && t != rocksdb.NoCompression && verify != nil {
-				err = verifyCompressed(verify, t, (*out)[:n], raw)
-				if err != nil {
+			n, t, err = k.CompressBlock(raw, (*out)[:limit], area)
+			syncpoint.ProcessArg("BlockBasedTableBuilder::CompressAndVerifyBlock:TamperWithResultType", &t)
+			if err == nil && t != rocksdb.NoCompression && verify != nil {
+				if err = b.verifyCompressed(verify, t, (*out)[:n], raw); err != nil {
 					logging.Error(b.ioptions.Logger, "%v", err)
 				}
 			}
@@ -252,17 +253,15 @@ func (b *BlockBasedTableBuilder) compressAndVerify(raw []byte, isData bool, area
 	return raw, t, nil
 }
 
-func verifyCompressed(d rocksdb.Decompressor, t rocksdb.CompressionType, compressed, raw []byte) error {
+func (b *BlockBasedTableBuilder) verifyCompressed(d rocksdb.Decompressor, t rocksdb.CompressionType, compressed, raw []byte) error {
 	args := rocksdb.DecompressArgs{CompressionType: t, CompressedData: compressed}
-	err := d.ExtractUncompressedSize(&args)
-	if err == nil {
-		out := make([]byte, args.UncompressedSize)
-		if err = d.DecompressBlock(&args, out); err == nil && !bytes.Equal(out, raw) {
-			return rocksdb.Corruption("Decompressed block did not match pre-compression block")
-		}
-	}
+	contents, err := table.DecompressBlockData(&args, d, b.ioptions.Stats, nil, nil)
 	if err != nil {
-		return rocksdb.Corruption("Could not decompress", err.Error()).Wrap(err)
+		return rocksdb.Corruption("Could not decompress", rocksdb.AsStatus(err).Message).Wrap(err)
+	}
+	defer contents.Free()
+	if !bytes.Equal(contents.Data, raw) {
+		return rocksdb.Corruption("Decompressed block did not match pre-compression block")
 	}
 	return nil
 }
@@ -456,6 +455,7 @@ func (b *BlockBasedTableBuilder) startParallel() {
 	if b.parallel != nil || n <= 1 || b.comp.data == nil {
 		return
 	}
+	syncpoint.ProcessArg("BlockBasedTableBuilder::MaybeStartParallelCompression:Started", &b.comp.parallelThreads)
 	n = min(n, 31)
 	slots := 2 * int(n)
 	p := &parallelCompression{

@@ -16,6 +16,7 @@ import (
 	"github.com/rocksdb-go/rocksdb/table/cuckoo"
 	"github.com/rocksdb-go/rocksdb/table/plain"
 	"github.com/rocksdb-go/rocksdb/util"
+	"github.com/rocksdb-go/rocksdb/util/compression"
 	"github.com/rocksdb-go/rocksdb/util/ratelimiter"
 	"github.com/rocksdb-go/rocksdb/utilities/registry"
 )
@@ -33,6 +34,9 @@ func Register(l *registry.Library) int {
 	memtable.RegisterBuiltinMemTableRepFactory(l)
 	registerCaches(l)
 	registerRateLimiters(l)
+	l.AddFactory(registry.KindCompressionManager, compression.BuiltinCompatibilityName, func(config, string) (any, error) {
+		return compression.GetBuiltinV2CompressionManager(), nil
+	})
 	n, _ := l.GetTotalFactoryCount()
 	return n
 }

@@ -47,6 +47,15 @@ func (c *BlockContents) UsableSize() int {
 	return MallocUsableSize(len(c.allocation))
 }
 
+// DataUsage is the length of the data of a block with memory of its own, or what
+// that memory's allocator says; 0 when it is borrowed.
+func (c *BlockContents) DataUsage() int {
+	if c.allocation == nil || c.allocator != nil {
+		return c.UsableSize()
+	}
+	return len(c.Data)
+}
+
 // MallocUsableSize is what glibc's malloc_usable_size says of an allocation of n
 // bytes. Charges and sizes of filters go by it, so that they are upstream's on
 // Linux; what is really taken differs little.

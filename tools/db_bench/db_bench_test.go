@@ -456,3 +456,24 @@ func TestErrors_CommandLine(t *testing.T) {
 		}
 	}
 }
+
+// TestFlags_CompressionManager: each manager writes what fillseq can read back,
+// and what upstream refuses is refused.
+func TestFlags_CompressionManager(t *testing.T) {
+	for _, m := range []string{"mixed", "costpredictor", "AutoSkip"} {
+		out, code := runTool(t, "--db="+t.TempDir()+"/db", "--num=2000", "--benchmarks=fillseq,flush,readseq",
+			"--compression_type=zstd", "--compression_manager="+m)
+		if code != 0 || !strings.Contains(out, "Compression manager: "+m+"\n") {
+			t.Errorf("%s: exit %d, %q", m, code, out)
+		}
+	}
+	for m, want := range map[string]string{
+		"mixed": "Compression type must not be no Compression when using compression manager",
+		"other": "Requested compression manager not supported",
+	} {
+		out, code := runTool(t, "--db="+t.TempDir()+"/db", "--num=10", "--benchmarks=fillseq", "--compression_type=none", "--compression_manager="+m)
+		if code != 1 || !strings.Contains(out, want) {
+			t.Errorf("%s: exit %d, %q", m, code, out)
+		}
+	}
+}

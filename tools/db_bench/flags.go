@@ -89,7 +89,7 @@ type Flags struct {
 	CompressedSecondaryCacheHighPriPoolRatio           float64 `flag:"compressed_secondary_cache_high_pri_pool_ratio,0.0" help:"its share for high-priority blocks" todo:"1"`
 	CompressedSecondaryCacheLowPriPoolRatio            float64 `flag:"compressed_secondary_cache_low_pri_pool_ratio,0.0" help:"its share for low-priority blocks" todo:"1"`
 	CompressedSecondaryCacheCompressionType            string  `flag:"compressed_secondary_cache_compression_type,lz4" help:"its compression" todo:"1"`
-	CompressionManager                                 string  `flag:"compression_manager,none" help:"none, mixed, costpredictor or autoskip" todo:"1"`
+	CompressionManager                                 string  `flag:"compression_manager,none" help:"none, mixed, costpredictor or autoskip"`
 	CompressedSecondaryCacheCompressionLevel           int32   `flag:"compressed_secondary_cache_compression_level,32767" help:"its compression level" todo:"1"`
 	UseTieredCache                                     bool    `flag:"use_tiered_cache,false" help:"use a tiered block cache" todo:"1"`
 	TieredAdmPolicy                                    string  `flag:"tiered_adm_policy,auto" help:"admission policy of the tiered cache" todo:"1"`

@@ -41,6 +41,10 @@ func (b *benchmark) printHeader() error {
 		return exitCode(1)
 	}
 	name := compression.CompressionTypeToString(b.tool.compressionType)
+	if b.tool.compressionManager != nil {
+		out.printf("Compression manager: %s\n", f.CompressionManager)
+		name = "zstd" // upstream says so whatever the type is
+	}
 	out.printf("Compression: %s\n", name)
 	out.printf("Compression sampling rate: %d\n", f.SampleForCompression)
 	rep := "SkipListFactory"

@@ -17,6 +17,7 @@ import (
 	rocksdb "github.com/rocksdb-go/rocksdb/include/rocksdb"
 	"github.com/rocksdb-go/rocksdb/internal/gflags"
 	"github.com/rocksdb-go/rocksdb/monitoring"
+	"github.com/rocksdb-go/rocksdb/util/compression"
 )
 
 func main() { os.Exit(run(os.Args, os.Stdout, os.Stderr)) }
@@ -35,6 +36,7 @@ type tool struct {
 	compressionType      rocksdb.CompressionType
 	walCompressionType   rocksdb.CompressionType
 	blobCompressionType  rocksdb.CompressionType
+	compressionManager   rocksdb.CompressionManager // nil: none
 	valueDistribution    distributionType
 	multiplierAdditional []int
 }
@@ -316,6 +318,27 @@ func (t *tool) derive() (err error) {
 		if *c.to, err = t.stringToCompressionType(c.name); err != nil {
 			return err
 		}
+	}
+	return t.parseCompressionManager(f.CompressionManager)
+}
+
+func (t *tool) parseCompressionManager(name string) error {
+	switch strings.ToLower(name) {
+	case "none":
+		return nil
+	case "mixed":
+		t.compressionManager = compression.NewRoundRobinManager(nil)
+	case "costpredictor":
+		t.compressionManager = compression.CreateCostAwareCompressionManager(nil)
+	case "autoskip":
+		t.compressionManager = compression.CreateAutoSkipCompressionManager(nil)
+	default:
+		t.out.errf("Requested compression manager not supported")
+		return exitCode(1)
+	}
+	if t.compressionType == rocksdb.NoCompression {
+		t.out.errf("Compression type must not be no Compression when using compression manager")
+		return exitCode(1)
 	}
 	return nil
 }

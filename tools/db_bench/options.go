@@ -172,7 +172,7 @@ func (b *benchmark) cfOptionsFromFlags(o *rocksdb.ColumnFamilyOptions) {
 	o.CompressionOpts.ParallelThreads = uint32(f.CompressionParallelThreads)
 	o.CompressionOpts.MaxDictBufferBytes = f.CompressionMaxDictBufferBytes
 	o.CompressionOpts.UseZSTDDictTrainer = f.CompressionUseZSTDDictTrainer
-	o.Compression = t.compressionType
+	o.Compression, o.CompressionManager = t.compressionType, t.compressionManager
 	o.SampleForCompression = uint64(f.SampleForCompression)
 	if first := int(f.MinLevelToCompress); first >= 0 {
 		o.CompressionPerLevel = make([]rocksdb.CompressionType, f.NumLevels)

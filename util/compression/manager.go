@@ -12,6 +12,7 @@ import (
 
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
 	"github.com/rocksdb-go/rocksdb/util"
+	"github.com/rocksdb-go/rocksdb/utilities/registry"
 )
 
 // BuiltinCompatibilityName is what files of format_version 7 name.
@@ -48,8 +49,14 @@ func (d *Decompressor) MaybeCloneForDict(dict []byte) (rocksdb.Decompressor, err
 	}, nil
 }
 
-// ApproximateOwnedMemoryUsage is a few words.
-func (d *Decompressor) ApproximateOwnedMemoryUsage() int { return 64 }
+// ApproximateOwnedMemoryUsage is the size of upstream's object: decoders are
+// shared by all users of a dictionary.
+func (d *Decompressor) ApproximateOwnedMemoryUsage() int {
+	if d.dict == nil {
+		return 8
+	}
+	return 24
+}
 
 // ExtractUncompressedSize implements rocksdb.Decompressor.
 func (d *Decompressor) ExtractUncompressedSize(args *rocksdb.DecompressArgs) error {
@@ -170,11 +177,37 @@ func GetBuiltinDecompressor() *Decompressor { return theDecompressor }
 func (builtinManager) Name() string              { return "BuiltinCompressionManagerV2" }
 func (builtinManager) CompatibilityName() string { return BuiltinCompatibilityName }
 
+// FindCompatibleCompressionManager gives a registered manager for other names
+// than the built-in one's.
 func (m builtinManager) FindCompatibleCompressionManager(name string) rocksdb.CompressionManager {
 	if name == BuiltinCompatibilityName {
 		return m
 	}
-	return nil
+	return registered(name)
+}
+
+func registered(name string) rocksdb.CompressionManager {
+	cfg := rocksdb.DefaultConfigOptions()
+	m, err := registry.NewObject[rocksdb.CompressionManager](&cfg, registry.KindCompressionManager, name)
+	if err != nil {
+		return nil
+	}
+	return m
+}
+
+// FindCompatible gives a manager that reads files of a compatibility name: the
+// one given where the name is its own, one that it knows, a registered one. nil
+// stands for the built-in manager, and for having found none.
+func FindCompatible(m rocksdb.CompressionManager, name string) rocksdb.CompressionManager {
+	if m != nil {
+		if m.CompatibilityName() == name {
+			return m
+		}
+		if found := m.FindCompatibleCompressionManager(name); found != nil {
+			return found
+		}
+	}
+	return theManager.FindCompatibleCompressionManager(name)
 }
 
 func (builtinManager) SupportsCompressionType(t rocksdb.CompressionType) bool {
