@@ -6,6 +6,7 @@ package dbimpl
 
 import (
 	"bytes"
+	"runtime"
 	"sync"
 	"time"
 
@@ -76,6 +77,9 @@ func (d *DBImpl) preprocessWrite(wo *rocksdb.WriteOptions, needLogSync *bool, ct
 		err = d.scheduleFlushesLocked(ctx)
 		d.exitNonmemLocked(nonmem)
 		d.mu.Unlock()
+		// Where all processors are busy the flush would else wait until some
+		// goroutine is through with its time slice.
+		runtime.Gosched()
 	}
 	if err == nil && (d.writeCtl.IsStopped() || d.writeCtl.NeedsDelay()) {
 		d.mu.Lock()

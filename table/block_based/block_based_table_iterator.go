@@ -33,13 +33,19 @@ const (
 // yet (atFirstKey), which it knows from the index and where only the value is
 // missing.
 type BlockBasedTableIterator struct {
+	tableIterState
+	// What keeps its buffers when the iterator is used again.
+	data         block.DataBlockIter
+	indexScratch indexScratch
+}
+
+// tableIterState is what an iterator forgets when it is closed.
+type tableIterState struct {
 	internaliter.Base
 	t               *BlockBasedTable
 	ro              *rocksdb.ReadOptions
 	icmp            *dbformat.InternalKeyComparator
 	index           internaliter.InternalIndexIterator
-	indexScratch    indexScratch
-	data            block.DataBlockIter
 	rc              readContext
 	pinnedMgr       *internaliter.PinnedIteratorsManager
 	prefixExtractor rocksdb.SliceTransform
@@ -117,9 +123,8 @@ var tableIterators = sync.Pool{New: func() any { return new(BlockBasedTableItera
 func (it *BlockBasedTableIterator) recycle() {
 	it.data.Recycle()
 	it.indexScratch.block.Recycle()
-	data, scratch := it.data, it.indexScratch.block
-	*it = BlockBasedTableIterator{data: data}
-	it.indexScratch.block = scratch
+	it.indexScratch.partitioned = nil
+	it.tableIterState = tableIterState{}
 	if !invariants.Enabled {
 		tableIterators.Put(it)
 	}
