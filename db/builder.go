@@ -186,6 +186,7 @@ func (b *tableBuild) removeBlobFiles() {
 	for _, path := range b.blobs.Paths() {
 		// What is left is an orphan, which a later purge finds.
 		_ = file.DeleteDBFile(b.DBOptions.FS, b.DBOptions.SstFileManager, path, b.DBName, false, false)
+		syncpoint.Process("BuildTable::AfterDeleteFile")
 	}
 }
 

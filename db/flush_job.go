@@ -397,7 +397,9 @@ func (j *FlushJob) buildTable() error {
 	}
 	now := uint64(seconds)
 	oldest := j.mems[0].ApproximateOldestKeyTime()
-	j.meta.OldestAncesterTime = min(now, oldest)
+	ancester := min(now, oldest)
+	syncpoint.ProcessArg("FlushJob::WriteLevel0Table:oldest_ancester_time", &ancester)
+	j.meta.OldestAncesterTime = ancester
 	j.meta.FileCreationTime = now
 	j.meta.Temperature = c.MutableCFOptions.DefaultWriteTemperature
 

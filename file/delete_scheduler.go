@@ -188,7 +188,9 @@ func (d *DeleteScheduler) deleteImmediately(path string, accounted bool) error {
 func (d *DeleteScheduler) onDeleteFile(path string, accounted bool) {
 	if accounted {
 		d.sfm.OnDeleteFile(path)
+		return
 	}
+	syncpoint.ProcessArg("DeleteScheduler::OnDeleteFile", path)
 }
 
 func (d *DeleteScheduler) addToQueue(f trashFile) error {

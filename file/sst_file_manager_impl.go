@@ -125,12 +125,17 @@ func (m *SstFileManagerImpl) removeLocked(path string) {
 
 // OnDeleteFile forgets a file that is gone.
 func (m *SstFileManagerImpl) OnDeleteFile(path string) {
-	m.OnUntrackFile(path)
+	m.forget(path)
 	syncpoint.ProcessArg("SstFileManagerImpl::OnDeleteFile", path)
 }
 
 // OnUntrackFile forgets a file.
 func (m *SstFileManagerImpl) OnUntrackFile(path string) {
+	m.forget(path)
+	syncpoint.ProcessArg("SstFileManagerImpl::OnUntrackFile", path)
+}
+
+func (m *SstFileManagerImpl) forget(path string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.removeLocked(path)

@@ -427,13 +427,13 @@ type footerDecoder func(f *format.Footer, input []byte, inputOffset, enforceMagi
 // reconstruct what was damaged.
 func readFooterAgain(opts *rocksdb.IOOptions, r *file.RandomAccessFileReader, fs rocksdb.FileSystem, prefetch PrefetchBuffer,
 	expectedFileSize uint64, enforceMagic uint64, stats rocksdb.Statistics, decode footerDecoder) (format.Footer, error) {
-	footer, err := readFooter(opts, r, prefetch, expectedFileSize, enforceMagic, decode)
+	footer, err := readFooter(opts, r, fs, prefetch, expectedFileSize, enforceMagic, decode)
 	if !rocksdb.IsCorruption(err) || !supportsReconstruction(fs) {
 		return footer, err
 	}
 	again := *opts
 	again.VerifyAndReconstructRead = true
-	footer, err = readFooter(&again, r, nil, expectedFileSize, enforceMagic, decode)
+	footer, err = readFooter(&again, r, fs, nil, expectedFileSize, enforceMagic, decode)
 	monitoring.RecordTick(stats, rocksdb.FileReadCorruptionRetryCount, 1)
 	if err == nil {
 		monitoring.RecordTick(stats, rocksdb.FileReadCorruptionRetrySuccessCount, 1)
@@ -441,10 +441,16 @@ func readFooterAgain(opts *rocksdb.IOOptions, r *file.RandomAccessFileReader, fs
 	return footer, err
 }
 
-func readFooter(opts *rocksdb.IOOptions, r *file.RandomAccessFileReader, prefetch PrefetchBuffer, expectedFileSize, enforceMagic uint64,
+func readFooter(opts *rocksdb.IOOptions, r *file.RandomAccessFileReader, fs rocksdb.FileSystem, prefetch PrefetchBuffer, expectedFileSize, enforceMagic uint64,
 	decode footerDecoder) (footer format.Footer, err error) {
 	name := r.FileName()
-	if size, err := r.File().GetFileSize(); err == nil && size != expectedFileSize {
+	size, err := r.File().GetFileSize()
+	if err != nil && fs != nil { // an open file may not know it
+		if size, err = fs.GetFileSize(name, nil); err != nil {
+			return footer, err
+		}
+	}
+	if err == nil && size != expectedFileSize {
 		return footer, rocksdb.Corruptionf("Sst file size mismatch between expected %d and file system %d sstable: %s", expectedFileSize, size, name)
 	}
 	if expectedFileSize < format.FooterMinEncodedLength {

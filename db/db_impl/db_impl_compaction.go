@@ -252,7 +252,7 @@ func (d *DBImpl) runCompactionLocked(c *compaction.Compaction, m *manualCompacti
 		err := rocksdb.CompactionTooLarge()
 		c.ReleaseCompactionFiles(err)
 		if m == nil {
-			d.enqueuePendingCompactionLocked(cfd)
+			d.enqueueAgainLocked(cfd)
 		}
 		return err
 	}
@@ -285,13 +285,18 @@ func (d *DBImpl) runCompactionLocked(c *compaction.Compaction, m *manualCompacti
 		}
 		d.errorHandler.SetBGError(err, why)
 		if m == nil && !cfd.IsDropped() {
-			// Try again once the cause is gone; the inputs count again.
-			cfd.Current().StorageInfo().ComputeCompactionScore(cfd.IOptions(), cfd.GetLatestMutableCFOptions(), string(cfd.GetFullHistoryTsLow()))
-			d.enqueuePendingCompactionLocked(cfd)
+			d.enqueueAgainLocked(cfd)
 		}
 	}
 	syncpoint.ProcessArg("DBImpl::BackgroundCompaction:AfterCompaction", cfd)
 	return err
+}
+
+// enqueueAgainLocked lets a compaction that did not run be tried once its cause
+// is gone; its inputs, released, count again.
+func (d *DBImpl) enqueueAgainLocked(cfd *db.ColumnFamilyData) {
+	cfd.Current().StorageInfo().ComputeCompactionScore(cfd.IOptions(), cfd.GetLatestMutableCFOptions(), string(cfd.GetFullHistoryTsLow()))
+	d.enqueuePendingCompactionLocked(cfd)
 }
 
 // applyCompactionEditLocked commits c's edit and shows it to readers.

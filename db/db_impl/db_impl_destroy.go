@@ -3,13 +3,19 @@
 package dbimpl
 
 import (
+	"slices"
+
 	"github.com/rocksdb-go/rocksdb/env"
+	"github.com/rocksdb-go/rocksdb/file"
 	"github.com/rocksdb-go/rocksdb/file/filename"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
+	"github.com/rocksdb-go/rocksdb/options"
 )
 
 // DestroyDB deletes a database's files, those in the paths of families too. It
 // fails when the database is open. A directory that is not empty then stays.
+// The options' SstFileManager, if any, deletes tables, blob files and logs at
+// its rate; DestroyDB returns when they are gone.
 func DestroyDB(dbName string, o *rocksdb.Options, families []rocksdb.ColumnFamilyDescriptor) error {
 	e := o.Env
 	if e == nil {
@@ -27,10 +33,31 @@ func DestroyDB(dbName string, o *rocksdb.Options, families []rocksdb.ColumnFamil
 	if err != nil {
 		return err
 	}
+	// The files go to a bucket of the trash, whose end is waited for.
+	sfm, _ := o.SstFileManager.(*file.SstFileManagerImpl)
+	var bucket *int32
+	if sfm != nil {
+		bucket = sfm.NewTrashBucket()
+	}
+	im := options.ImmutableDBOptions{WALDir: o.WALDir, FS: fs, DBPaths: o.DBPaths}
+	walInDBPath := im.IsWalDirSameAs(dbName)
+	if len(o.DBPaths) > 0 {
+		walInDBPath = im.IsWalDirSameAsDBPath()
+	}
 	var result error
-	remove := func(path string) {
-		if err := fs.DeleteFile(path, none); err != nil && !rocksdb.IsPathNotFound(err) && !rocksdb.IsNotFound(err) && result == nil {
+	note := func(err error) {
+		if err != nil && !rocksdb.IsPathNotFound(err) && !rocksdb.IsNotFound(err) && result == nil {
 			result = err
+		}
+	}
+	remove := func(path, dirToSync string, t rocksdb.FileType) {
+		switch t {
+		case rocksdb.TableFile, rocksdb.BlobFile:
+			note(file.DeleteUnaccountedDBFile(fs, o.SstFileManager, path, dirToSync, false, false, bucket))
+		case rocksdb.WalFile:
+			note(file.DeleteUnaccountedDBFile(fs, o.SstFileManager, path, dirToSync, false, dirToSync != dbName && !walInDBPath, bucket))
+		default:
+			note(fs.DeleteFile(path, none))
 		}
 	}
 	prefix := filename.InfoLogPrefix(o.DBLogDir != "", dbName)
@@ -40,12 +67,10 @@ func DestroyDB(dbName string, o *rocksdb.Options, families []rocksdb.ColumnFamil
 			continue
 		}
 		if f.Type == rocksdb.MetaDatabase {
-			if err := DestroyDB(dbName+"/"+n, o, nil); err != nil && result == nil {
-				result = err
-			}
+			note(DestroyDB(dbName+"/"+n, o, nil))
 			continue
 		}
-		remove(dbName + "/" + n)
+		remove(dbName+"/"+n, dbName, f.Type)
 	}
 	paths := append([]rocksdb.DBPath(nil), o.DBPaths...)
 	paths = append(paths, o.CFPaths...)
@@ -53,28 +78,33 @@ func DestroyDB(dbName string, o *rocksdb.Options, families []rocksdb.ColumnFamil
 		paths = append(paths, families[i].Options.CFPaths...)
 	}
 	for _, p := range paths {
-		removeKind(fs, p.Path, remove, rocksdb.TableFile, rocksdb.BlobFile)
-		_ = fs.DeleteDir(p.Path, none)
+		removeKind(fs, p.Path, dbName, remove, rocksdb.TableFile, rocksdb.BlobFile)
 	}
 	walDir := dbName
 	if o.WALDir != "" {
 		walDir = o.WALDir
-		removeKind(fs, walDir, remove, rocksdb.WalFile)
+		removeKind(fs, walDir, walDir, remove, rocksdb.WalFile)
 	}
 	archive := filename.ArchivalDirectory(walDir)
-	removeKind(fs, archive, remove, rocksdb.WalFile)
+	removeKind(fs, archive, archive, remove, rocksdb.WalFile)
+	_ = fs.UnlockFile(lock, none)
+	_ = fs.DeleteFile(lockName, none)
+	if bucket != nil {
+		sfm.WaitForEmptyTrashBucket(*bucket)
+	}
 	_ = fs.DeleteDir(archive, none)
 	if walDir != dbName {
 		_ = fs.DeleteDir(walDir, none)
 	}
-	_ = fs.UnlockFile(lock, none)
-	_ = fs.DeleteFile(lockName, none)
+	for _, p := range paths {
+		_ = fs.DeleteDir(p.Path, none)
+	}
 	_ = fs.DeleteDir(dbName, none)
 	return result
 }
 
 // removeKind deletes the files of some kinds in dir.
-func removeKind(fs rocksdb.FileSystem, dir string, remove func(string), kinds ...rocksdb.FileType) {
+func removeKind(fs rocksdb.FileSystem, dir, dirToSync string, remove func(path, dirToSync string, t rocksdb.FileType), kinds ...rocksdb.FileType) {
 	names, err := fs.GetChildren(dir, &rocksdb.IOOptions{})
 	if err != nil {
 		return
@@ -84,10 +114,8 @@ func removeKind(fs rocksdb.FileSystem, dir string, remove func(string), kinds ..
 		if !ok {
 			continue
 		}
-		for _, k := range kinds {
-			if f.Type == k {
-				remove(dir + "/" + n)
-			}
+		if slices.Contains(kinds, f.Type) {
+			remove(dir+"/"+n, dirToSync, f.Type)
 		}
 	}
 }

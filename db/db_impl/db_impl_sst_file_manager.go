@@ -5,6 +5,8 @@
 package dbimpl
 
 import (
+	"strings"
+
 	"github.com/rocksdb-go/rocksdb/db"
 	"github.com/rocksdb-go/rocksdb/db/compaction"
 	"github.com/rocksdb-go/rocksdb/db/version"
@@ -89,9 +91,27 @@ func (d *DBImpl) startSstFileManager(largestBuffer uint64) {
 	d.trackDataFiles(m, true)
 	// Room to write the memtables before writes go on after a full device.
 	m.ReserveDiskBuffer(largestBuffer, d.immutable.DBPaths[0].Path)
+	if !d.immutable.IsWalDirSameAsDBPath() {
+		d.deleteTrashOfLogs()
+	}
 	for _, dir := range d.dataPaths() {
 		// Trash of an earlier process.
 		_ = file.CleanupDirectory(d.fs, m, dir)
+	}
+}
+
+// deleteTrashOfLogs is for a directory of logs alone: these are never deleted
+// at a rate, so that nothing else looks for their trash.
+func (d *DBImpl) deleteTrashOfLogs() {
+	dir := d.immutable.GetWalDir()
+	names, err := d.fs.GetChildren(dir, &rocksdb.IOOptions{DoNotRecurse: true})
+	if err != nil {
+		return
+	}
+	for _, n := range names {
+		if strings.HasSuffix(n, ".log"+file.TrashExtension) {
+			_ = d.fs.DeleteFile(joinPath(dir, n), nil) // the next opening tries again
+		}
 	}
 }
 
@@ -125,17 +145,11 @@ func (d *DBImpl) enoughRoomForCompactionLocked(cfd *db.ColumnFamilyData, c *comp
 			path = d.tableFileName(cfd, f)
 		}
 	}
-	enough = m.EnoughRoomForCompaction(size, path, d.errorHandler.GetBGError())
-	reserved := enough
-	syncpoint.ProcessArg("DBImpl::BackgroundCompaction():CancelledCompaction", &enough)
-	if !enough {
-		if reserved {
-			m.OnCompactionCompletion(size)
-		}
+	if enough = m.EnoughRoomForCompaction(size, path, d.errorHandler.GetBGError()); !enough {
+		size = 0 // nothing is reserved, even where a test lets the compaction run
+		syncpoint.ProcessArg("DBImpl::BackgroundCompaction():CancelledCompaction", &enough)
 		logging.ToBuffer(log, "Cancelled compaction because not enough room")
 		monitoring.RecordTick(d.stats, rocksdb.CompactionCancelled, 1)
-	} else if !reserved {
-		size = 0
 	}
 	return size, enough
 }
