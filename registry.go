@@ -10,6 +10,7 @@ import (
 	compactionfilters "github.com/rocksdb-go/rocksdb/utilities/compaction_filters"
 	mergeoperators "github.com/rocksdb-go/rocksdb/utilities/merge_operators"
 	"github.com/rocksdb-go/rocksdb/utilities/registry"
+	tablepropertiescollectors "github.com/rocksdb-go/rocksdb/utilities/table_properties_collectors"
 )
 
 // registerBuiltins fills the process's registry. Comparators, slice transforms
@@ -20,6 +21,7 @@ func registerBuiltins() {
 	monitoring.RegisterBuiltinStatistics(l)
 	mergeoperators.RegisterDefault()
 	compactionfilters.Register(l)
+	tablepropertiescollectors.Register(l)
 	compaction.RegisterSstPartitionerFactories(l)
 }
 
@@ -40,6 +42,28 @@ func NewUInt64AddOperator() MergeOperator { return mergeoperators.UInt64AddOpera
 // NewAssociativeMergeOperator makes a merge operator of the simple form.
 func NewAssociativeMergeOperator(o AssociativeMergeOperator) MergeOperator {
 	return mergeoperators.NewAssociative(o)
+}
+
+// CompactOnDeletionCollectorFactory marks tables with many deletions for
+// compaction.
+type CompactOnDeletionCollectorFactory = tablepropertiescollectors.CompactOnDeletionCollectorFactory
+
+// NewCompactOnDeletionCollectorFactory marks tables with deletionTrigger
+// deletions or more among slidingWindowSize consecutive entries, or with a part
+// of deletions of deletionRatio or more, and at least minFileSize bytes. A
+// window of 0, and a ratio that is not above 0 and at most 1, are not looked at.
+func NewCompactOnDeletionCollectorFactory(slidingWindowSize, deletionTrigger uint64, deletionRatio float64, minFileSize uint64) *CompactOnDeletionCollectorFactory {
+	return tablepropertiescollectors.NewCompactOnDeletionCollectorFactory(slidingWindowSize, deletionTrigger, deletionRatio, minFileSize)
+}
+
+// CompactForTieringCollectorFactory marks tables for compaction whose entries
+// may go to the last level.
+type CompactForTieringCollectorFactory = tablepropertiescollectors.CompactForTieringCollectorFactory
+
+// NewCompactForTieringCollectorFactory marks tables where that part of the
+// entries, or more, may go to the last level.
+func NewCompactForTieringCollectorFactory(compactionTriggerRatio float64) *CompactForTieringCollectorFactory {
+	return tablepropertiescollectors.NewCompactForTieringCollectorFactory(compactionTriggerRatio)
 }
 
 // NewSstPartitionerFixedPrefixFactory cuts tables where the first length bytes

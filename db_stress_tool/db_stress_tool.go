@@ -28,6 +28,7 @@ import (
 	"github.com/rocksdb-go/rocksdb/utilities/fsutil"
 	mergeoperators "github.com/rocksdb-go/rocksdb/utilities/merge_operators"
 	"github.com/rocksdb-go/rocksdb/utilities/registry"
+	tablepropertiescollectors "github.com/rocksdb-go/rocksdb/utilities/table_properties_collectors"
 )
 
 // Tool is one run of the stress test.
@@ -142,6 +143,7 @@ func (t *Tool) setUp() (err error) {
 	monitoring.RegisterBuiltinStatistics(l)
 	mergeoperators.RegisterDefault()
 	compactionfilters.Register(l)
+	tablepropertiescollectors.Register(l)
 	compaction.RegisterSstPartitionerFactories(l)
 	for _, x := range []*float64{&f.BloomBits, &f.MemtablePrefixBloomSizeRatio, &f.MaxBytesForLevelMultiplier} {
 		// What the command line prints gives the same value again.

@@ -134,8 +134,8 @@ func (m namedManager) FindCompatibleCompressionManager(name string) rocksdb.Comp
 	return nil
 }
 
-// As DBTablePropertiesTest.ParseCompressionNameForDisplay.
-func TestParseCompressionNameForDisplay(t *testing.T) {
+// Of db/db_table_properties_test.cc: the function is here.
+func TestDBTablePropertiesTest_ParseCompressionNameForDisplay(t *testing.T) {
 	cfg := testConfig()
 	for name, want := range map[string]string{
 		"": "NoCompression", "ZSTD": "ZSTD", "Snappy": "Snappy", "kZSTD": "kZSTD", "kSnappyCompression": "kSnappyCompression",
@@ -144,6 +144,7 @@ func TestParseCompressionNameForDisplay(t *testing.T) {
 		"test;00;": "NoCompression", "test;01;": "Snappy", "test;02;": "Zlib", "test;03;": "BZip2", "test;05;": "LZ4HC",
 		"test;06;": "Xpress", "test;08;": "Reserved08", "test;80;": "Custom80", "test;FE;": "CustomFE", "test;FF;": "NoCompression",
 		"BuiltinV2;;": "NoCompression", "test;;": "NoCompression", "test;07;extra;fields;": "ZSTD",
+		"LZ4": "LZ4", "builtin_v2;07;": "ZSTD", "zstd;04;": "LZ4", "test;7F;": "Reserved7F", "bad;GG;": "Unknown",
 		"only_one;": "Unknown", "bad;0;": "Unknown", "bad;0G;": "Unknown",
 	} {
 		if got := ParseCompressionNameForDisplay(cfg, name, nil); got != want {

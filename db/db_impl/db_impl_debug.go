@@ -201,6 +201,9 @@ func (d *DBImpl) TestIsGrabbedForPurge(number uint64) bool {
 // TestVersionSet is the set of versions; its methods want the mutex.
 func (d *DBImpl) TestVersionSet() *db.VersionSet { return d.versions }
 
+// TestTableCache is the cache of open tables.
+func (d *DBImpl) TestTableCache() rocksdb.Cache { return d.tableCache }
+
 // TestWithMutex runs f with mu held.
 func (d *DBImpl) TestWithMutex(f func()) {
 	d.mu.Lock()

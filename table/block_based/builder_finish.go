@@ -177,7 +177,9 @@ func (b *BlockBasedTableBuilder) writeProperties(meta *table.MetaIndexBuilder) {
 		b.props.UserCollectedProperties, b.props.ReadableProperties) {
 		logging.Warn(b.ioptions.Logger, "table properties of file %d are incomplete", b.props.OrigFileNumber)
 	}
-	h := b.writeRaw(props.Finish(), block.TypeProperties)
+	data := props.Finish()
+	syncpoint.ProcessArg("BlockBasedTableBuilder::WritePropertiesBlock:BlockData", &data)
+	h := b.writeRaw(data, block.TypeProperties)
 	syncpoint.ProcessArg("BlockBasedTableBuilder::WritePropertiesBlock:GetPropsBlockOffset", &h.Offset)
 	syncpoint.ProcessArg("BlockBasedTableBuilder::WritePropertiesBlock:GetPropsBlockSize", &h.Size)
 	meta.Add(table.PropertiesBlockName, h)
