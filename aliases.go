@@ -10,6 +10,7 @@ import contract "github.com/rocksdb-go/rocksdb/include/rocksdb"
 type (
 	AccessPattern                          = contract.AccessPattern
 	AssociativeMergeOperator               = contract.AssociativeMergeOperator
+	AttributeGroup                         = contract.AttributeGroup
 	BackgroundErrorReason                  = contract.BackgroundErrorReason
 	BackgroundErrorRecoveryInfo            = contract.BackgroundErrorRecoveryInfo
 	BackgroundJobPressure                  = contract.BackgroundJobPressure
@@ -51,6 +52,7 @@ type (
 	CompactionFilterContext                = contract.CompactionFilterContext
 	CompactionFilterDecision               = contract.CompactionFilterDecision
 	CompactionFilterFactory                = contract.CompactionFilterFactory
+	CompactionFilterV4                     = contract.CompactionFilterV4
 	CompactionFilterValueType              = contract.CompactionFilterValueType
 	CompactionJobInfo                      = contract.CompactionJobInfo
 	CompactionJobStats                     = contract.CompactionJobStats
@@ -210,6 +212,7 @@ type (
 	PerfCounters                           = contract.PerfCounters
 	PerfLevel                              = contract.PerfLevel
 	PersistentCache                        = contract.PersistentCache
+	PinnableAttributeGroup                 = contract.PinnableAttributeGroup
 	PinnableSlice                          = contract.PinnableSlice
 	PinnableWideColumns                    = contract.PinnableWideColumns
 	PinningTier                            = contract.PinningTier
@@ -285,6 +288,7 @@ type (
 	WalFilter                              = contract.WalFilter
 	WalProcessingOption                    = contract.WalProcessingOption
 	WideColumn                             = contract.WideColumn
+	WideColumnBlobResolver                 = contract.WideColumnBlobResolver
 	WideColumns                            = contract.WideColumns
 	WithID                                 = contract.WithID
 	WithInner                              = contract.WithInner

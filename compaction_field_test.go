@@ -408,3 +408,43 @@ func TestFieldMergeBaseInABlob(t *testing.T) { // facebook/rocksdb#12462
 		x.close()
 	}
 }
+
+func TestFieldEntitiesAndBlobReferences(t *testing.T) { // facebook/rocksdb#11162
+	x := newFieldTest(t, func(o *rocksdb.Options, b *rocksdb.BlockBasedTableOptions) { o.EnableBlobFiles, o.MinBlobSize = true, 0 })
+	entity := func(ro *rocksdb.ReadOptions, key string) string {
+		var c rocksdb.PinnableWideColumns
+		defer c.Reset()
+		if err := x.db.GetEntity(ro, []byte(key), &c); err != nil {
+			return outcome(nil, err)
+		}
+		return columnsOf(c.Columns())
+	}
+	x.put("k", "v")
+	x.must(x.db.PutEntity(nil, []byte("e"), rocksdb.WideColumns{{Name: nil, Value: []byte("dv")}, {Name: []byte("c1"), Value: []byte("x")}}))
+	x.flush()
+	x.same("k", entity(nil, "k"), "=v")
+	x.same("e", entity(nil, "e"), "=dv c1=x")
+	results, errs := make([]rocksdb.PinnableWideColumns, 2), make([]error, 2)
+	x.db.MultiGetEntity(nil, [][]byte{[]byte("k"), []byte("e")}, results, errs)
+	x.same("batch", columnsOf(results[0].Columns())+"|"+columnsOf(results[1].Columns()), "=v|=dv c1=x")
+	results[0].Reset()
+	results[1].Reset()
+	it := x.db.NewIterator(nil)
+	it.SeekToFirst()
+	x.same("iterator", rest(it, it.Next, func(it *rocksdb.Iterator) string { return pairOf(it) + ":" + columnsOf(it.Columns()) }), "e=dv:=dv c1=x k=v:=v")
+	it.Close()
+	x.same("get", x.get(nil, "k")+" "+x.get(nil, "e"), "v dv")
+	x = newFieldTest(t, func(o *rocksdb.Options, b *rocksdb.BlockBasedTableOptions) { o.EnableBlobFiles, o.MinBlobSize = true, 0 })
+	x.put("k", "v")
+	x.flush()
+	x.reopen()
+	x.same("cold", entity(readOptions(func(ro *rocksdb.ReadOptions) { ro.ReadTier = rocksdb.BlockCacheTier }), "k"), "~Result incomplete")
+}
+
+func columnsOf(c rocksdb.WideColumns) string {
+	var list []string
+	for _, c := range c {
+		list = append(list, string(c.Name)+"="+string(c.Value))
+	}
+	return strings.Join(list, " ")
+}

@@ -163,6 +163,7 @@ type CompactionIterator struct {
 	skipUntil   []byte
 	filterValue []byte
 	skipBuf     []byte
+	entity      entityState
 	blobValue   rocksdb.PinnableSlice
 	zeroTS      []byte
 	levelPtrs   []int
@@ -808,6 +809,8 @@ func (c *CompactionIterator) prepareOutput() {
 		c.extractLargeValue()
 	case dbformat.TypeBlobIndex:
 		c.garbageCollectBlob()
+	case dbformat.TypeWideColumnEntity:
+		c.prepareEntity()
 	}
 	// Write-conflict checks only care about sequence numbers above every
 	// snapshot, so zeroing is safe for them.
@@ -898,6 +901,7 @@ func (c *CompactionIterator) fetchBlob() bool {
 // invokeFilterIfNeeded shows the present entry to the filter and does what it
 // decides. It is false on an error.
 func (c *CompactionIterator) invokeFilterIfNeeded() bool {
+	c.entity.parsed = false
 	if c.filter == nil {
 		return true
 	}
@@ -925,11 +929,22 @@ func (c *CompactionIterator) invokeFilterIfNeeded() bool {
 	if c.o.ReportDetailedTime {
 		start = c.o.Clock.NowNanos()
 	}
-	d, newValue, skipUntil := c.filter.FilterV3(c.level, c.ikey.UserKey, vt, existing)
+	d, newValue, skipUntil, ok := c.callFilter(vt, existing)
 	if c.o.ReportDetailedTime {
 		c.stats.TotalFilterTime += c.o.Clock.NowNanos() - start
 	}
-	return c.applyFilterDecision(d, newValue, skipUntil)
+	return ok && c.applyFilterDecision(d, newValue, skipUntil)
+}
+
+func (c *CompactionIterator) callFilter(vt rocksdb.CompactionFilterValueType, existing []byte) (d rocksdb.CompactionFilterDecision, newValue, skipUntil []byte, ok bool) {
+	if vt == rocksdb.CompactionFilterWideColumnEntity {
+		return c.filterEntity()
+	}
+	if f, columns := c.filter.(rocksdb.CompactionFilterV4); columns {
+		return c.filterValueV4(f, existing)
+	}
+	d, newValue, skipUntil = c.filter.FilterV3(c.level, c.ikey.UserKey, vt, existing)
+	return d, newValue, skipUntil, true
 }
 
 func (c *CompactionIterator) applyFilterDecision(d rocksdb.CompactionFilterDecision, newValue, skipUntil []byte) bool {

@@ -30,17 +30,23 @@ type multiGetScratch struct {
 var multiGetScratchPool = sync.Pool{New: func() any { return &multiGetScratch{} }}
 
 // prepare sets a context up for each key; those of one family follow each
-// other in sorted, in key order.
-func (s *multiGetScratch) prepare(keys [][]byte, values []rocksdb.PinnableSlice, timestamps [][]byte, errs []error) {
+// other in sorted, in key order. Entities go to columns where values is nil.
+func (s *multiGetScratch) prepare(keys [][]byte, values []rocksdb.PinnableSlice, columns []rocksdb.PinnableWideColumns, timestamps [][]byte, errs []error) {
 	if cap(s.keys) < len(keys) {
 		s.keys, s.sorted = make([]table.KeyContext, len(keys)), make([]*table.KeyContext, len(keys))
 	}
 	s.keys, s.sorted = s.keys[:len(keys)], s.sorted[:len(keys)]
 	for i, key := range keys {
 		k := &s.keys[i]
-		values[i].Release()
 		errs[i] = nil
-		k.Key, k.Value, k.Err = key, &values[i], &errs[i]
+		k.Key, k.Err = key, &errs[i]
+		if columns != nil {
+			columns[i].Reset()
+			k.Value, k.Columns = nil, &columns[i]
+		} else {
+			values[i].Release()
+			k.Value, k.Columns = &values[i], nil
+		}
 		if k.Timestamp = nil; timestamps != nil {
 			k.Timestamp, timestamps[i] = &timestamps[i], timestamps[i][:0]
 		}
@@ -53,7 +59,7 @@ func (s *multiGetScratch) prepare(keys [][]byte, values []rocksdb.PinnableSlice,
 func (s *multiGetScratch) release() {
 	for i := range s.keys {
 		k := &s.keys[i]
-		k.Key, k.Value, k.Err, k.ColumnFamily = nil, nil, nil, nil
+		k.Key, k.Value, k.Columns, k.Err, k.ColumnFamily = nil, nil, nil, nil, nil
 		k.CBArg, k.GetContext, k.Timestamp = nil, nil, nil
 	}
 	multiGetScratchPool.Put(s)
@@ -97,13 +103,19 @@ func (d *DBImpl) MultiGetWithTimestamps(ro *rocksdb.ReadOptions, cf rocksdb.Colu
 		}
 		return
 	}
+	d.multiGetOne(ro, cfd, keys, values, nil, timestamps, errs, s)
+}
+
+// multiGetOne is the part that MultiGet and MultiGetEntity share.
+func (d *DBImpl) multiGetOne(ro *rocksdb.ReadOptions, cfd *db.ColumnFamilyData, keys [][]byte, values []rocksdb.PinnableSlice, columns []rocksdb.PinnableWideColumns,
+	timestamps [][]byte, errs []error, s *multiGetScratch) {
 	watch := stopwatch.NewStopWatch(d.clock, d.stats, rocksdb.HistDBMultiget)
 	defer watch.Stop()
-	s.prepare(keys, values, timestamps, errs)
+	s.prepare(keys, values, columns, timestamps, errs)
 	sortKeys(s.sorted, cfd)
 	sv := cfd.GetReferencedSuperVersion()
 	defer sv.Release()
-	if err = failIfReadCollapsedHistory(ro, sv); err != nil {
+	if err := failIfReadCollapsedHistory(ro, sv); err != nil {
 		for i := range errs {
 			errs[i] = err
 		}
@@ -134,12 +146,18 @@ func (d *DBImpl) MultiGetCFWithTimestamps(ro *rocksdb.ReadOptions, cfs []rocksdb
 		}
 		return
 	}
+	d.multiGetMany(ro, cfs, keys, values, nil, timestamps, errs, s)
+}
+
+// multiGetMany is the part that MultiGetCF and MultiGetEntityCF share.
+func (d *DBImpl) multiGetMany(ro *rocksdb.ReadOptions, cfs []rocksdb.ColumnFamilyHandle, keys [][]byte, values []rocksdb.PinnableSlice, columns []rocksdb.PinnableWideColumns,
+	timestamps [][]byte, errs []error, s *multiGetScratch) {
 	if !d.checkMultiGetTimestamps(ro, cfs, errs) {
 		return
 	}
 	watch := stopwatch.NewStopWatch(d.clock, d.stats, rocksdb.HistDBMultiget)
 	defer watch.Stop()
-	s.prepare(keys, values, timestamps, errs)
+	s.prepare(keys, values, columns, timestamps, errs)
 	for i := range s.keys {
 		s.keys[i].ColumnFamily = cfs[i]
 	}
@@ -153,6 +171,7 @@ func (d *DBImpl) MultiGetCFWithTimestamps(ro *rocksdb.ReadOptions, cfs []rocksdb
 			sv.Release()
 		}
 	}()
+	var err error
 	for _, sv := range views {
 		if err == nil {
 			err = failIfReadCollapsedHistory(ro, sv)
@@ -251,7 +270,11 @@ func (d *DBImpl) countMultiGet(ro *rocksdb.ReadOptions, done []*table.KeyContext
 	for _, k := range done {
 		if *k.Err == nil {
 			found++
-			size += uint64(k.Value.Size())
+			if k.Columns != nil {
+				size += uint64(k.Columns.PayloadSize())
+			} else {
+				size += uint64(k.Value.Size())
+			}
 		}
 	}
 	monitoring.RecordTick(d.stats, rocksdb.NumberMultigetCalls, 1)

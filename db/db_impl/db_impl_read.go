@@ -60,7 +60,8 @@ type getScratch struct {
 	merge       dbformat.MergeContext
 	pinned      internaliter.PinnedIteratorsManager
 	maxCovering rocksdb.SequenceNumber
-	ts          *[]byte // where the found entry's timestamp goes; nil: nowhere
+	ts          *[]byte                      // where the found entry's timestamp goes; nil: nowhere
+	columns     *rocksdb.PinnableWideColumns // takes the entity instead of a value
 	visible     timestampReadCallback
 }
 
@@ -142,14 +143,14 @@ func (d *DBImpl) readSequence(ro *rocksdb.ReadOptions) rocksdb.SequenceNumber {
 }
 
 // getFrom looks key up in sv. kept says that value took over the reference on
-// sv.
+// sv. With s.columns it is nil.
 // Upstream: DBImpl::GetImpl, DBImplReadOnly::GetImpl.
 func (d *DBImpl) getFrom(sv *db.SuperVersion, ro *rocksdb.ReadOptions, key []byte, seq rocksdb.SequenceNumber, value *rocksdb.PinnableSlice, s *getScratch) (kept bool, err error) {
 	s.key.Set(key, seq, ro.Timestamp)
 	st := &s.mem
 	st.Reset()
 	s.merge.Clear()
-	st.MergeContext = &s.merge
+	st.MergeContext, st.Columns = &s.merge, s.columns
 	s.table.Callback = nil
 	if len(ro.Timestamp) > 0 {
 		s.visible.max = seq
@@ -179,7 +180,7 @@ func (d *DBImpl) getFrom(sv *db.SuperVersion, ro *rocksdb.ReadOptions, key []byt
 			if s.ts != nil {
 				*s.ts = append((*s.ts)[:0], st.Timestamp...)
 			}
-			if err = st.Status; err == nil {
+			if err = st.Status; err == nil && s.columns == nil {
 				if st.Pinned {
 					value.PinSlice(st.Value, sv)
 					kept = true
@@ -195,7 +196,7 @@ func (d *DBImpl) getFrom(sv *db.SuperVersion, ro *rocksdb.ReadOptions, key []byt
 		}
 		s.maxCovering = st.MaxCoveringTombstoneSeq
 		x := &s.table
-		x.Value, x.Timestamp = value, s.ts
+		x.Value, x.Columns, x.Timestamp = value, s.columns, s.ts
 		if s.ts != nil { // a range deletion's, from a memtable
 			*s.ts = append((*s.ts)[:0], st.Timestamp...)
 		}
@@ -205,7 +206,7 @@ func (d *DBImpl) getFrom(sv *db.SuperVersion, ro *rocksdb.ReadOptions, key []byt
 		x.PinnedIters = &s.pinned
 		x.DoMerge = true
 		err = sv.Current.Get(ro, &s.key, x)
-		x.Value, x.MergeContext, x.Timestamp = nil, nil, nil
+		x.Value, x.Columns, x.MergeContext, x.Timestamp = nil, nil, nil, nil
 		if timed {
 			now := d.clock.NowNanos()
 			ro.PerfContext.GetFromOutputFilesTime += now - start
@@ -213,21 +214,25 @@ func (d *DBImpl) getFrom(sv *db.SuperVersion, ro *rocksdb.ReadOptions, key []byt
 		}
 		monitoring.RecordTick(d.stats, rocksdb.MemtableMiss, 1)
 	}
-	d.countGet(ro, err, value)
+	d.countGet(ro, err, value, s.columns)
 	if timed {
 		ro.PerfContext.GetPostProcessTime += d.clock.NowNanos() - start
 	}
 	return kept, err
 }
 
-func (d *DBImpl) countGet(ro *rocksdb.ReadOptions, err error, value *rocksdb.PinnableSlice) {
+func (d *DBImpl) countGet(ro *rocksdb.ReadOptions, err error, value *rocksdb.PinnableSlice, columns *rocksdb.PinnableWideColumns) {
 	if d.stats == nil && ro.PerfContext == nil {
 		return
 	}
 	monitoring.RecordTick(d.stats, rocksdb.NumberKeysRead, 1)
 	n := 0
 	if err == nil {
-		n = value.Size()
+		if columns != nil {
+			n = columns.PayloadSize()
+		} else {
+			n = value.Size()
+		}
 		monitoring.RecordTick(d.stats, rocksdb.BytesRead, uint64(n))
 		if ro.PerfContext != nil {
 			ro.PerfContext.GetReadBytes += uint64(n)

@@ -74,15 +74,9 @@ func (b *WriteBatch) PutEntityCF(cf rocksdb.ColumnFamilyHandle, key []byte, colu
 	return b.PutEntitySerialized(id, key, entity)
 }
 
-// AttributeGroup is the part of an entity that is in one column family.
-type AttributeGroup struct {
-	ColumnFamily rocksdb.ColumnFamilyHandle
-	Columns      rocksdb.WideColumns
-}
-
 // PutEntityAttributeGroups stores an entity that is spread over several column
 // families.
-func (b *WriteBatch) PutEntityAttributeGroups(key []byte, groups []AttributeGroup) error {
+func (b *WriteBatch) PutEntityAttributeGroups(key []byte, groups []rocksdb.AttributeGroup) error {
 	if len(groups) == 0 {
 		return rocksdb.InvalidArgument("Cannot call this method with empty attribute groups")
 	}

@@ -293,7 +293,7 @@ const (
 
 func TestWriteBatchTest_AttributeGroupTest(t *testing.T) {
 	b := New()
-	noErr(t, b.PutEntityAttributeGroups(bs("foo"), []AttributeGroup{{family(0), columns("0")}, {family(2), columns("2")}}))
+	noErr(t, b.PutEntityAttributeGroups(bs("foo"), attributeGroups(family(0), columns("0"), family(2), columns("2"))))
 	wantSeen(t, b, "PutEntity(foo, "+zeroEntity+"PutEntityCF(2, foo, "+twoEntity)
 	if !b.HasPutEntity() {
 		t.Fatal("no entity noticed")
@@ -316,9 +316,9 @@ func TestWriteBatch_PutEntitySorts(t *testing.T) {
 func TestWriteBatchTest_AttributeGroupSavePointTest(t *testing.T) {
 	b := New()
 	b.SetSavePoint()
-	noErr(t, b.PutEntityAttributeGroups(bs("foo"), []AttributeGroup{{family(0), columns("0")}, {family(2), columns("2")}}))
+	noErr(t, b.PutEntityAttributeGroups(bs("foo"), attributeGroups(family(0), columns("0"), family(2), columns("2"))))
 	b.SetSavePoint()
-	noErr(t, b.PutEntityAttributeGroups(bs("bar"), []AttributeGroup{{family(0), columns("0")}, {family(3), columns("3")}}))
+	noErr(t, b.PutEntityAttributeGroups(bs("bar"), attributeGroups(family(0), columns("0"), family(3), columns("3"))))
 	foo := "PutEntity(foo, " + zeroEntity + "PutEntityCF(2, foo, " + twoEntity
 	wantSeen(t, b, foo+"PutEntity(bar, "+zeroEntity+"PutEntityCF(3, bar, "+threeEntity)
 	noErr(t, b.RollbackToSavePoint())
@@ -736,4 +736,12 @@ func TestWriteBatch_Allocations(t *testing.T) {
 	if n := testing.AllocsPerRun(50, fill); n != 0 {
 		t.Fatalf("%v allocations", n)
 	}
+}
+
+// attributeGroups makes groups of a family and columns each.
+func attributeGroups(parts ...any) (list []rocksdb.AttributeGroup) {
+	for i := 0; i < len(parts); i += 2 {
+		list = append(list, rocksdb.AttributeGroup{ColumnFamily: parts[i].(rocksdb.ColumnFamilyHandle), Columns: parts[i+1].(rocksdb.WideColumns)})
+	}
+	return list
 }

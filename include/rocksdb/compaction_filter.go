@@ -1,5 +1,5 @@
-// Port of include/rocksdb/compaction_filter.h. Differs: the V4 decision method
-// alone, whose default forms CompactionFilterBase gives.
+// Port of include/rocksdb/compaction_filter.h. Differs: FilterV3 gets entities in
+// the stored form; the V4 decision method is an interface of its own.
 
 package rocksdb
 
@@ -49,10 +49,33 @@ type CompactionFilter interface {
 	Name() string
 	// FilterV3 decides about a value or merge operand of a key at a level.
 	// newValue and skipUntil are used with FilterChangeValue and
-	// FilterRemoveAndSkipUntil.
+	// FilterRemoveAndSkipUntil. An entity is shown in its stored form, values of
+	// blobs in it; FilterChangeWideColumnEntity wants newValue in that form.
 	FilterV3(level int, key []byte, vt CompactionFilterValueType, existing []byte) (d CompactionFilterDecision, newValue, skipUntil []byte)
 	// IgnoreSnapshots must be true (upstream no longer supports false).
 	IgnoreSnapshots() bool
+}
+
+// WideColumnBlobResolver reads columns that are in blob files, for a
+// CompactionFilterV4, during its call.
+type WideColumnBlobResolver interface {
+	// IsBlobColumn tells whether the column of that place is in a blob file: its
+	// value in the columns is a reference then.
+	IsBlobColumn(column int) bool
+	// ResolveColumn gives a column's value, wherever it is. An error fails the
+	// compaction.
+	ResolveColumn(column int) ([]byte, error)
+}
+
+// CompactionFilterV4 is a CompactionFilter that takes entities as columns. Where
+// a filter has it, it is called and FilterV3 is not, but for merge operands.
+type CompactionFilterV4 interface {
+	CompactionFilter
+	// FilterV4 decides about a value, which existing is, or an entity, which
+	// columns are, in order; blobs reads those in blob files. newColumns, in any
+	// order, is used with FilterChangeWideColumnEntity, which makes an entity of
+	// a plain value, too.
+	FilterV4(level int, key []byte, vt CompactionFilterValueType, existing []byte, columns WideColumns, blobs WideColumnBlobResolver) (d CompactionFilterDecision, newValue []byte, newColumns WideColumns, skipUntil []byte)
 }
 
 // CompactionFilterFactory makes a filter for each job.
