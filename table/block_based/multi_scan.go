@@ -1,7 +1,8 @@
 // Port of table/block_based/multi_scan_index_iterator.{h,cc} and
 // block_based_table_iterator.cc (Prepare, CollectBlockHandles). Differs: the
-// index iterator stays, and the blocks that were read ahead are found by their
-// offset, so that any seek is answered; a seek outside the ranges reads.
+// index iterator stays (but a user-defined index's, for which the blocks that it
+// gave stand in), and the blocks that were read ahead are found by their offset, so
+// that any seek is answered; a seek outside the ranges reads.
 
 package blockbased
 
@@ -35,11 +36,11 @@ type scanBlocks struct {
 // Only the first call counts. Failures are left to the reads to come, so that
 // they are met in the range they belong to.
 func (it *BlockBasedTableIterator) Prepare(opts any) {
-	it.index.Prepare(opts)
 	args, ok := opts.(*rocksdb.MultiScanArgs)
 	if !ok || args == nil || it.scan != nil {
 		return
 	}
+	it.index.Prepare(args)
 	stats, perf := it.t.ioptions.Stats, it.ro.PerfContext
 	monitoring.RecordTick(stats, rocksdb.MultiscanPrepareCalls, 1)
 	if perf.CountEnabled() {
@@ -68,14 +69,12 @@ func (it *BlockBasedTableIterator) Prepare(opts any) {
 }
 
 // collectBlocks finds the blocks of the ranges in the index.
-func (it *BlockBasedTableIterator) collectBlocks(args *rocksdb.MultiScanArgs, s *scanBlocks) error {
+func (it *BlockBasedTableIterator) collectBlocks(args *rocksdb.MultiScanArgs, s *scanBlocks) (err error) {
 	index := it.index
+	var answers *scanIndex
 	if _, ok := index.(*userIndexIterator); ok {
 		// It may answer for each announced range once.
-		var scratch indexScratch
-		index = it.t.newIndexIterator(&it.rc, true, &scratch)
-		index.Prepare(args)
-		defer func() { _ = index.Close() }() // its status was looked at
+		answers = newScanIndex(it.icmp, args)
 	}
 	cmp := it.icmp.UserComparator()
 	var seek []byte
@@ -90,6 +89,9 @@ func (it *BlockBasedTableIterator) collectBlocks(args *rocksdb.MultiScanArgs, s 
 				cmp.CompareWithoutTimestamp(dbformat.ExtractUserKey(v.FirstInternalKey), true, r.Limit, false) >= 0 {
 				break
 			}
+			if answers != nil {
+				answers.add(i, index.Key(), v)
+			}
 			if n := len(s.handles); n == 0 || s.handles[n-1].Offset < v.Handle.Offset {
 				s.handles = append(s.handles, v.Handle)
 			}
@@ -97,11 +99,18 @@ func (it *BlockBasedTableIterator) collectBlocks(args *rocksdb.MultiScanArgs, s 
 				break
 			}
 		}
-		if err := indexStatus(index); err != nil {
-			return err
+		if err = indexStatus(index); err != nil {
+			break
 		}
 	}
-	return nil
+	if answers != nil {
+		answers.err = err
+		own := it.t.index.(*userIndexReader).indexReader
+		answers.rest = own.newIterator(&it.rc, true, &it.indexScratch)
+		_ = index.Close() // its status was looked at
+		it.index = answers
+	}
+	return err
 }
 
 // cut leaves out the blocks past args.MaxPrefetchSize.
