@@ -381,8 +381,11 @@ func (it *BlockBasedTableIterator) seekBlock(target []byte, sameBlock bool) {
 // block's end, so that the index need not be sought.
 func (it *BlockBasedTableIterator) targetInBlock(target []byte) bool {
 	user := dbformat.ExtractUserKey(target)
-	return it.icmp.CompareUserKey(user, it.data.UserKey()) > 0 &&
-		it.icmp.CompareUserKey(user, it.index.UserKey()) < 0
+	if it.icmp.CompareUserKey(user, it.data.UserKey()) <= 0 || it.icmp.CompareUserKey(user, it.index.UserKey()) >= 0 {
+		return false
+	}
+	s, ok := it.index.(*scanIndex)
+	return !ok || s.stays(target)
 }
 
 // SeekForPrev goes to the last entry at or before target. The index is sought

@@ -73,6 +73,9 @@ func (s *scanIndex) rangeOf(target []byte) *scanIndexRange {
 	return nil
 }
 
+// stays tells whether a target lies in the range that s is on.
+func (s *scanIndex) stays(target []byte) bool { return !s.inRest && s.rangeOf(target) == s.cur }
+
 func (s *scanIndex) Valid() bool {
 	if s.inRest {
 		return s.rest.Valid()
