@@ -63,6 +63,20 @@ func (c *ColumnFamily) ClipColumnFamily(begin, end []byte) error {
 	return c.impl.ClipColumnFamily(c.ColumnFamilyHandleImpl, begin, end)
 }
 
+// SuggestCompactRange marks the files with keys from begin to end, end included,
+// for compaction in the background, but for those of the last level with files;
+// nil bounds are open. It does not wait.
+func (c *ColumnFamily) SuggestCompactRange(begin, end []byte) error {
+	return c.impl.SuggestCompactRange(c.ColumnFamilyHandleImpl, begin, end)
+}
+
+// PromoteL0 moves all level 0 files to level target, of 1 and more, without
+// reading them. ErrInvalidArgument says that they overlap or are being compacted,
+// or that a level from 1 to target is not empty.
+func (c *ColumnFamily) PromoteL0(target int) error {
+	return c.impl.PromoteL0(c.ColumnFamilyHandleImpl, target)
+}
+
 // DeleteFilesInRange drops the files above level 0 all of whose keys are from
 // begin to end, end included; nil bounds are open. Other keys in the range stay.
 func (c *ColumnFamily) DeleteFilesInRange(begin, end []byte) error {

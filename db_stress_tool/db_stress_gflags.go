@@ -200,7 +200,7 @@ type Flags struct {
 	IngestExternalFileWithEmbeddedBlobs       bool    `flag:"ingest_external_file_with_embedded_blobs,false" help:"ingest external file with embedded blobs"`
 	CompactFilesOneIn                         int32   `flag:"compact_files_one_in,0" unbuilt:"0" help:"compact files once in that many operations; 0 never"`
 	CompactRangeOneIn                         int32   `flag:"compact_range_one_in,0" help:"compact range once in that many operations; 0 never"`
-	PromoteL0OneIn                            int32   `flag:"promote_l0_one_in,0" unbuilt:"0" help:"promote l0 once in that many operations; 0 never"`
+	PromoteL0OneIn                            int32   `flag:"promote_l0_one_in,0" help:"promote l0 once in that many operations; 0 never"`
 	MarkForCompactionOneFileIn                int32   `flag:"mark_for_compaction_one_file_in,0" help:"mark for compaction one file in"`
 	FlushOneIn                                int32   `flag:"flush_one_in,0" help:"flush once in that many operations; 0 never"`
 	KeyMayExistOneIn                          int32   `flag:"key_may_exist_one_in,0" help:"key may exist once in that many operations; 0 never"`

@@ -116,6 +116,9 @@ func (s *stressTest) operation(t *threadState, ro *rocksdb.ReadOptions, wo *rock
 			return i
 		}
 	}
+	if t.rand.OneInOpt(int(f.PromoteL0OneIn)) {
+		s.promoteL0(t, cf)
+	}
 	cfs := s.mode.families(cf)
 	if t.rand.OneInOpt(int(f.FlushOneIn)) {
 		s.flush(t, cfs)
@@ -380,6 +383,14 @@ func (s *stressTest) compactRange(t *threadState, key int64, cf int) {
 		s.abort("Data hash different before and after compact range start_key %X end_key %X under specified CompactRangeOptions: %+v", begin, limit, o)
 	}
 	s.releaseSnapshot(snap)
+}
+
+// promoteL0 is upstream's TestPromoteL0.
+func (s *stressTest) promoteL0(t *threadState, cf int) {
+	target := int(t.rand.Uniform(s.options.NumLevels))
+	if err := s.db.PromoteL0(s.cf(cf), target); err != nil && rocksdb.CodeOf(err) != rocksdb.CodeInvalidArgument && !isTolerableCompactionFailure(err) && !s.dbStopped.Load() {
+		s.abort("Unable to perform PromoteL0(): %v under specified target_level: %d.", err, target)
+	}
 }
 
 func (s *stressTest) releaseSnapshot(snap rocksdb.Snapshot) {
