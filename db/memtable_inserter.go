@@ -37,11 +37,15 @@ type MemTableInserter struct {
 	RecoveringLogNumber uint64
 	// Concurrent says that others insert at the same time.
 	Concurrent bool
+	// HintPerBatch begins each entry's search where the batch's last one of the
+	// memtable ended; with Concurrent only.
+	HintPerBatch bool
 	// HasValidWrites is set once something was inserted.
 	HasValidWrites bool
 
 	cfd    *ColumnFamilyData // of the entry at hand
 	post   []postInfo        // concurrent: counts to add at the end
+	hints  []batchHint       // with HintPerBatch
 	packed []byte            // a timed put's value, reused
 
 	protection []uint64               // checksums of the batch's entries, nil for none
@@ -53,8 +57,15 @@ type postInfo struct {
 	info memtable.MemTablePostProcessInfo
 }
 
+// batchHint is where a batch inserted last into mem.
+type batchHint struct {
+	mem  *memtable.MemTable
+	hint memtable.Hint
+}
+
 // Reset prepares for another batch.
 func (m *MemTableInserter) Reset() {
+	m.HintPerBatch = false
 	m.HasValidWrites = false
 	m.cfd = nil
 	m.post = m.post[:0]
@@ -76,6 +87,21 @@ func (m *MemTableInserter) PostProcess() {
 		m.post[i].mem.BatchPostProcess(&m.post[i].info)
 	}
 	m.post = m.post[:0]
+	m.hints = m.hints[:0]
+}
+
+// hintOf is nil without HintPerBatch.
+func (m *MemTableInserter) hintOf(mem *memtable.MemTable) *memtable.Hint {
+	if !m.HintPerBatch {
+		return nil
+	}
+	for i := range m.hints {
+		if m.hints[i].mem == mem {
+			return &m.hints[i].hint
+		}
+	}
+	m.hints = append(m.hints, batchHint{mem: mem})
+	return &m.hints[len(m.hints)-1].hint
 }
 
 // seekToFamily finds the entry's family; ok is false when the entry is to be
@@ -130,7 +156,7 @@ func (m *MemTableInserter) add(id uint32, t dbformat.ValueType, key, value []byt
 	case m.cfd.ioptions.InplaceUpdateSupport:
 		err = m.update(mem, t, key, value)
 	default:
-		err = mem.Add(m.Sequence, t, key, value, m.Concurrent, post, nil)
+		err = mem.Add(m.Sequence, t, key, value, m.Concurrent, post, m.hintOf(mem))
 	}
 	if err != nil {
 		return err
@@ -158,7 +184,7 @@ func (m *MemTableInserter) addProtected(id uint32, mem *memtable.MemTable, t dbf
 		return m.update(mem, t, key, value)
 	}
 	sum ^= dbformat.ProtectSequence(m.Sequence)
-	return mem.AddProtected(m.Sequence, t, key, value, &sum, m.Concurrent, post, nil)
+	return mem.AddProtected(m.Sequence, t, key, value, &sum, m.Concurrent, post, m.hintOf(mem))
 }
 
 // update is add with inplace_update_support: only values and entities are

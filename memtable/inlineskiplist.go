@@ -15,6 +15,7 @@ import (
 	"github.com/rocksdb-go/rocksdb/db/dbformat"
 	"github.com/rocksdb-go/rocksdb/internal/invariants"
 	"github.com/rocksdb-go/rocksdb/memory"
+	"github.com/rocksdb-go/rocksdb/test_util/syncpoint"
 )
 
 const (
@@ -144,7 +145,11 @@ func (l *InlineSkipList) allocateNode(entrySize, height int) node {
 // AllocateKey gives the place for an entry of size bytes, to be filled in and
 // then inserted. It may run concurrently.
 func (l *InlineSkipList) AllocateKey(size int) (KeyHandle, []byte) {
-	e := entryOf(l.allocateNode(size, l.randomHeight()))
+	h := l.randomHeight()
+	if syncpoint.Enabled {
+		syncpoint.ProcessArg("InlineSkipList::RandomHeight::height", &h)
+	}
+	e := entryOf(l.allocateNode(size, h))
 	return e, unsafe.Slice((*byte)(e), size)
 }
 

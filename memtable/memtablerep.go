@@ -95,6 +95,14 @@ type MemTableRepFactory interface {
 		transform rocksdb.SliceTransform, logger rocksdb.Logger) MemTableRep
 }
 
+// FamilyMemTableRepFactory is a MemTableRepFactory that wants to know for which
+// column family a container is made; CreateMemTableRep is not called then.
+type FamilyMemTableRepFactory interface {
+	MemTableRepFactory
+	CreateMemTableRepForFamily(cmp *dbformat.InternalKeyComparator, arena *memory.ConcurrentArena,
+		transform rocksdb.SliceTransform, logger rocksdb.Logger, columnFamilyID uint32) MemTableRep
+}
+
 // Factory gives the engine's side of an option; nil stands for the skip list.
 // A factory from elsewhere is an error.
 func Factory(f rocksdb.MemTableRepFactory) (MemTableRepFactory, error) {

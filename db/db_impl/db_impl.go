@@ -441,6 +441,11 @@ func (d *DBImpl) SetDBOptions(values map[string]string) error {
 	if err == nil {
 		full := options.BuildDBOptions(d.immutable, &next)
 		err = validateDBOptions(&full)
+		for _, cfd := range d.families.All() {
+			if cfo := cfd.GetLatestCFOptions(); err == nil && !cfd.IsDropped() {
+				err = db.ValidateOptions(&full, &cfo)
+			}
+		}
 	}
 	var switchWAL bool
 	if err == nil {

@@ -259,6 +259,7 @@ func (d *DBImpl) insertParallel(w *writethread.Writer, s *writeScratch) {
 	}
 	in := &s.inserter
 	d.setUpInserter(in, w.Sequence, true)
+	in.HintPerBatch = w.MemtableInsertHintPerBatch
 	in.IgnoreMissingColumnFamilies = d.ignoreMissing(w)
 	if err := in.Insert(w.Batch); err != nil {
 		w.Status = err

@@ -156,7 +156,7 @@ type MemTable struct {
 // MaxSequenceNumber if it is not known. A container that is not of this engine
 // is replaced by the default one; Open refuses it before (see rep.Factory).
 func New(icmp *dbformat.InternalKeyComparator, io *options.ImmutableOptions, mo *options.MutableCFOptions,
-	wbm rocksdb.WriteBufferManager, earliestSeq rocksdb.SequenceNumber, _ uint32) *MemTable {
+	wbm rocksdb.WriteBufferManager, earliestSeq rocksdb.SequenceNumber, columnFamilyID uint32) *MemTable {
 	m := &MemTable{
 		icmp:             icmp,
 		opts:             immutableOptions(io, mo),
@@ -177,7 +177,11 @@ func New(icmp *dbformat.InternalKeyComparator, io *options.ImmutableOptions, mo 
 	if err != nil {
 		factory = rep.NewSkipListFactory(0)
 	}
-	m.table = factory.CreateMemTableRep(icmp, m.arena, mo.PrefixExtractor, io.InfoLog)
+	if f, ok := factory.(rep.FamilyMemTableRepFactory); ok {
+		m.table = f.CreateMemTableRepForFamily(icmp, m.arena, mo.PrefixExtractor, io.InfoLog, columnFamilyID)
+	} else {
+		m.table = factory.CreateMemTableRep(icmp, m.arena, mo.PrefixExtractor, io.InfoLog)
+	}
 	m.skip, _ = m.table.(*rep.SkipListRep)
 	m.rangeDelTable = rep.NewSkipListRep(icmp, m.arena, nil, 0)
 	m.rangeDel.cache.Store(&rangedel.FragmentedRangeTombstoneListCache{})

@@ -101,6 +101,7 @@ type Writer struct {
 	ProtectionBytesPerKey uint64
 	// IgnoreMissingColumnFamilies skips entries of families that are gone.
 	IgnoreMissingColumnFamilies bool
+	MemtableInsertHintPerBatch  bool
 	RateLimiterPriority         rocksdb.IOPriority
 	BatchCount                  int // sub-batches, 0 when not known
 	PreReleaseCallback          PreReleaseCallback
@@ -136,7 +137,7 @@ func (w *Writer) Reset(wo *rocksdb.WriteOptions, batch *writebatch.WriteBatch) {
 	if w.RateLimiterPriority = wo.RateLimiterPriority; w.RateLimiterPriority == rocksdb.IOLow {
 		w.RateLimiterPriority = rocksdb.IOTotal // of options that are left at zero
 	}
-	w.IgnoreMissingColumnFamilies = wo.IgnoreMissingColumnFamilies
+	w.IgnoreMissingColumnFamilies, w.MemtableInsertHintPerBatch = wo.IgnoreMissingColumnFamilies, wo.MemtableInsertHintPerBatch
 	w.DisableMemtable, w.BatchCount = false, 0
 	w.PreReleaseCallback, w.PostMemTable, w.Callback, w.UserWriteCallback = nil, nil, nil, nil
 	w.LogUsed, w.LogRef, w.Sequence = 0, 0, dbformat.MaxSequenceNumber
