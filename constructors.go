@@ -81,13 +81,36 @@ func CreateCostAwareCompressionManager(wrapped CompressionManager) CompressionMa
 // NewLRUCache makes a block cache of capacity bytes.
 func NewLRUCache(capacity int) Cache { return cache.NewLRUCacheOfCapacity(capacity) }
 
-// NewLRUCacheWithOptions makes a block cache.
-func NewLRUCacheWithOptions(o LRUCacheOptions) (Cache, error) {
-	c, err := cache.NewLRUCache(o)
+// NewLRUCacheWithOptions makes a block cache, with the options' secondary cache
+// below it where there is one.
+func NewLRUCacheWithOptions(o LRUCacheOptions) (Cache, error) { return cache.MakeSharedLRUCache(o) }
+
+// NewCompressedSecondaryCache makes a cache of compressed blocks in memory, for
+// the SecondaryCache of a block cache's options.
+func NewCompressedSecondaryCache(o CompressedSecondaryCacheOptions) (SecondaryCache, error) {
+	c, err := cache.NewCompressedSecondaryCache(o)
 	if err != nil {
 		return nil, err
 	}
 	return c, nil
+}
+
+// NewSecondaryCacheFromString makes a secondary cache of a string such as
+// "compressed_secondary_cache://capacity=8M;compression_type=kZSTD".
+func NewSecondaryCacheFromString(value string) (SecondaryCache, error) {
+	o := DefaultConfigOptions()
+	return cache.SecondaryCacheFromString(&o, value)
+}
+
+// NewTieredCache makes a block cache with a compressed secondary cache below it,
+// within one capacity, and a third tier where the options have one.
+func NewTieredCache(o TieredCacheOptions) (Cache, error) { return cache.NewTieredCache(o) }
+
+// UpdateTieredCache changes a cache of NewTieredCache: its capacity in bytes, -1 for
+// none; the compressed cache's part of it, -1 for none; the admission policy,
+// AdmPolicyMax for none.
+func UpdateTieredCache(c Cache, totalCapacity int, compressedSecondaryRatio float64, policy TieredAdmissionPolicy) error {
+	return cache.UpdateTieredCache(c, totalCapacity, compressedSecondaryRatio, policy)
 }
 
 // NewIODispatcher makes what reads ahead for MultiScans; several may share one.
@@ -98,11 +121,7 @@ func NewIODispatcher(o *IODispatcherOptions) IODispatcher { return iodispatcher.
 // keys of the block cache only; its table grows, or is sized at once for entries
 // of EstimatedEntryCharge bytes where that is above 0.
 func NewHyperClockCache(o HyperClockCacheOptions) (Cache, error) {
-	c, err := cache.NewHyperClockCache(o)
-	if err != nil {
-		return nil, err
-	}
-	return c, nil
+	return cache.MakeSharedHyperClockCache(o)
 }
 
 // NewBloomFilterPolicy makes Bloom filters of so many bits a key.

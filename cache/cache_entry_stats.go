@@ -66,7 +66,7 @@ func SharedEntryStatsCollector[S any, P EntryStats[S]](c rocksdb.Cache, clock ro
 	key := collectorKey[S]()
 	collectorMu.Lock()
 	defer collectorMu.Unlock()
-	h := c.Lookup(key, collectorHelper, rocksdb.CachePriorityHigh, nil)
+	h := c.Lookup(key, collectorHelper, nil, rocksdb.CachePriorityHigh, nil)
 	if h == nil {
 		col = &EntryStatsCollector[S, P]{cache: c, clock: clock}
 		col.working.lastEnd = neverCollected

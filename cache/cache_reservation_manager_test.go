@@ -52,7 +52,7 @@ func TestCacheReservationManagerTest_GenerateCacheKey(t *testing.T) {
 	key := CreateUniqueForCacheLifetime(r.cache)
 	key.offsetEtc64--
 	equal(t, CacheKey{0, 2}, key)
-	h := r.cache.Lookup(key.AsSlice(), nil, 0, nil)
+	h := r.cache.Lookup(key.AsSlice(), nil, nil, 0, nil)
 	if h == nil {
 		t.Fatal("the placeholder is not under this key")
 	}

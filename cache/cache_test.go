@@ -47,7 +47,7 @@ func newCacheTest(t *testing.T) *cacheTest {
 func encodeKey(k int) []byte { return util.AppendFixed32(nil, uint32(k)) }
 
 func (c *cacheTest) lookup(key int) int {
-	h := c.cache.Lookup(encodeKey(key), nil, 0, nil)
+	h := c.cache.Lookup(encodeKey(key), nil, nil, 0, nil)
 	if h == nil {
 		return -1
 	}
@@ -148,8 +148,8 @@ func TestCacheTest_PinnedUsageTest(t *testing.T) {
 			handles, preciseHandles = append(handles, h), append(preciseHandles, p)
 		}
 		if i%3 == 0 {
-			handles = append(handles, cache.Lookup(key, nil, 0, nil))
-			preciseHandles = append(preciseHandles, precise.Lookup(key, nil, 0, nil))
+			handles = append(handles, cache.Lookup(key, nil, nil, 0, nil))
+			preciseHandles = append(preciseHandles, precise.Lookup(key, nil, nil, 0, nil))
 			if i%2 == 0 {
 				pinned += n
 			}
@@ -224,11 +224,11 @@ func TestCacheTest_Erase(t *testing.T) {
 func TestCacheTest_EntriesArePinned(t *testing.T) {
 	c := newCacheTest(t)
 	c.insert(100, 101)
-	h1 := c.cache.Lookup(encodeKey(100), nil, 0, nil)
+	h1 := c.cache.Lookup(encodeKey(100), nil, nil, 0, nil)
 	equal(t, 101, h1.Value().(int))
 	equal(t, 1, c.cache.GetUsage())
 	c.insert(100, 102)
-	h2 := c.cache.Lookup(encodeKey(100), nil, 0, nil)
+	h2 := c.cache.Lookup(encodeKey(100), nil, nil, 0, nil)
 	equal(t, 102, h2.Value().(int))
 	equal(t, 0, len(c.deleted))
 	equal(t, 2, c.cache.GetUsage())
@@ -261,7 +261,7 @@ func TestCacheTest_EvictionPolicy(t *testing.T) {
 func TestCacheTest_ExternalRefPinsEntries(t *testing.T) {
 	c := newCacheTest(t)
 	c.insert(100, 101)
-	h := c.cache.Lookup(encodeKey(100), nil, 0, nil)
+	h := c.cache.Lookup(encodeKey(100), nil, nil, 0, nil)
 	equal(t, true, c.cache.Ref(h))
 	equal(t, 101, h.Value().(int))
 	equal(t, 1, c.cache.GetUsage())
@@ -289,7 +289,7 @@ func TestCacheTest_EvictionPolicyRef(t *testing.T) {
 	}
 	var handles []rocksdb.CacheHandle
 	for i := range 4 {
-		handles = append(handles, c.cache.Lookup(encodeKey(200+i), nil, 0, nil))
+		handles = append(handles, c.cache.Lookup(encodeKey(200+i), nil, nil, 0, nil))
 	}
 	for i := range 4 {
 		c.insert(300+i, 101+i)
@@ -320,15 +320,15 @@ func TestCacheTest_EraseFromDeleter(t *testing.T) {
 	mustInsert(t, c, foo, nil, noopHelper, 1, false)
 	mustInsert(t, c, bar, nil, erases, 1, false)
 	c.Erase(bar)
-	equal(t, nil, c.Lookup(foo, nil, 0, nil))
-	equal(t, nil, c.Lookup(bar, nil, 0, nil))
+	equal(t, nil, c.Lookup(foo, nil, nil, 0, nil))
+	equal(t, nil, c.Lookup(bar, nil, nil, 0, nil))
 }
 
 func TestCacheTest_ErasedHandleState(t *testing.T) {
 	c := newCacheTest(t)
 	c.insert(100, 1000)
-	h1 := c.cache.Lookup(encodeKey(100), nil, 0, nil)
-	h2 := c.cache.Lookup(encodeKey(100), nil, 0, nil)
+	h1 := c.cache.Lookup(encodeKey(100), nil, nil, 0, nil)
+	h2 := c.cache.Lookup(encodeKey(100), nil, nil, 0, nil)
 	equal(t, h1, h2)
 	equal(t, 1000, h1.Value().(int))
 	c.erase(100)
@@ -457,7 +457,7 @@ func TestLRUCacheTest_SetStrictCapacityLimit(t *testing.T) {
 	equal(t, nil, h)
 	mustInsert(t, c2, extra, 0, noopHelper, 1, false)
 	equal(t, 5, c2.GetUsage())
-	equal(t, nil, c2.Lookup(extra, nil, 0, nil))
+	equal(t, nil, c2.Lookup(extra, nil, nil, 0, nil))
 	for i := range 5 {
 		c2.Release(handles[i], false)
 	}
@@ -471,7 +471,7 @@ func TestCacheTest_OverCapacity(t *testing.T) {
 		handles = append(handles, mustInsert(t, c, encodeKey(i+1), i+1, noopHelper, 1, true))
 	}
 	for i := range n + 1 {
-		h := c.Lookup(encodeKey(i+1), nil, 0, nil)
+		h := c.Lookup(encodeKey(i+1), nil, nil, 0, nil)
 		if h == nil {
 			t.Fatalf("key %d is not there", i+1)
 		}
@@ -483,7 +483,7 @@ func TestCacheTest_OverCapacity(t *testing.T) {
 	}
 	equal(t, n, c.GetUsage())
 	for i := range n + 1 {
-		h := c.Lookup(encodeKey(i+1), nil, 0, nil)
+		h := c.Lookup(encodeKey(i+1), nil, nil, 0, nil)
 		equal(t, i != 0, h != nil)
 		if h != nil {
 			c.Release(h, false)
@@ -542,7 +542,7 @@ func TestCacheTest_ApplyToHandleTest(t *testing.T) {
 		c.insert(i, i*2, i+1)
 	}
 	for i := range 10 {
-		h := c.cache.Lookup(encodeKey(i), nil, 0, nil)
+		h := c.cache.Lookup(encodeKey(i), nil, nil, 0, nil)
 		called := false
 		c.cache.ApplyToHandle(h, func(key []byte, obj any, charge int, helper *rocksdb.CacheItemHelper) {
 			called = true
@@ -567,7 +567,7 @@ func TestCacheTest_DefaultShardBits(t *testing.T) {
 func TestCacheTest_GetChargeAndDeleter(t *testing.T) {
 	c := newCacheTest(t)
 	c.insert(1, 2)
-	h := c.cache.Lookup(encodeKey(1), nil, 0, nil)
+	h := c.cache.Lookup(encodeKey(1), nil, nil, 0, nil)
 	equal(t, 2, h.Value().(int))
 	equal(t, 1, c.cache.GetCharge(h))
 	equal(t, c.helper, c.cache.GetCacheItemHelper(h))

@@ -99,7 +99,7 @@ func testClockMisc(t *testing.T, kind clockKind) {
 			t.Errorf("key of %d bytes: %v", n, err)
 		}
 	}
-	if c.Lookup(make([]byte, 15), nil, 0, nil) != nil || c.Ref(nil) || c.Release(nil, false) {
+	if c.Lookup(make([]byte, 15), nil, nil, 0, nil) != nil || c.Ref(nil) || c.Release(nil, false) {
 		t.Error("found")
 	}
 	c.Erase(make([]byte, 15))

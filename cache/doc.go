@@ -6,6 +6,8 @@
 // priority pools), LRUHandle (an entry; the concrete rocksdb.CacheHandle),
 // CacheKey and OffsetableCacheKey (16-byte keys of blocks),
 // HyperClockCache (lookups without locks, for blocks only; ClockHandle),
+// CacheWithSecondaryAdapter (a cache with a secondary cache below it),
+// CompressedSecondaryCache, TieredSecondaryCache, ChargedCache,
 // ConcurrentCacheReservationManager.
 //
 // Invariants of an LRUCache's shard, all under its mutex:
@@ -23,7 +25,8 @@
 // them; links change under the mutex of the head before them.
 //
 // Locks: the configuration mutex of a cache comes before its shards' mutexes;
-// one shard's mutex is held at a time.
+// one shard's mutex is held at a time. An adapter's reservation mutex comes before
+// both caches'; no lock of the upper cache is held when it tells of evictions.
 //
 // Callers on hot paths hold the concrete cache and use LookupKey,
 // InsertKey and ReleaseHandle: they take keys by value, so that nothing

@@ -27,6 +27,9 @@ func NewHyperClockCache(opts rocksdb.HyperClockCacheOptions) (*HyperClockCache, 
 	if opts.NumShardBits >= 20 {
 		return nil, rocksdb.InvalidArgumentf("HyperClockCacheOptions.NumShardBits %d: the cache cannot be sharded into so many pieces", opts.NumShardBits)
 	}
+	if opts.SecondaryCache != nil {
+		return nil, rocksdb.InvalidArgument("HyperClockCacheOptions.SecondaryCache is for MakeSharedHyperClockCache")
+	}
 	if opts.NumShardBits < 0 {
 		// Few large shards, that large entries do not crowd one of them.
 		opts.NumShardBits = GetDefaultCacheShardBits(opts.Capacity, clockMinShardSize)
@@ -44,6 +47,18 @@ func NewHyperClockCache(opts rocksdb.HyperClockCacheOptions) (*HyperClockCache, 
 		}
 	}
 	return c, nil
+}
+
+// SetEvictionCallback implements rocksdb.EvictionNotifier.
+func (c *HyperClockCache) SetEvictionCallback(f rocksdb.EvictionCallback) {
+	var inner *func(h *ClockHandle, wasHit bool) bool
+	if f != nil {
+		g := func(h *ClockHandle, wasHit bool) bool { return f(c.unhash(&h.hash).AsSlice(), h, wasHit) }
+		inner = &g
+	}
+	for i := range c.shards {
+		c.shards[i].onEvict.Store(inner)
+	}
 }
 
 // NewHyperClockCacheOfCapacity makes a cache of a capacity in bytes with
@@ -126,7 +141,7 @@ func (c *HyperClockCache) CreateStandalone(key []byte, obj any, helper *rocksdb.
 }
 
 // Lookup implements rocksdb.Cache.
-func (c *HyperClockCache) Lookup(key []byte, _ *rocksdb.CacheItemHelper, _ rocksdb.CachePriority, _ rocksdb.Statistics) rocksdb.CacheHandle {
+func (c *HyperClockCache) Lookup(key []byte, _ *rocksdb.CacheItemHelper, _ rocksdb.CacheCreateContext, _ rocksdb.CachePriority, _ rocksdb.Statistics) rocksdb.CacheHandle {
 	if k, ok := CacheKeyFromBytes(key); ok {
 		if h := c.LookupKey(k); h != nil {
 			return h

@@ -7,6 +7,7 @@ package cache
 import (
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
@@ -205,7 +206,8 @@ func (t *lruHandleTable) resize() {
 // to lruLowPri, and the high-priority pool; a pointer equal to the end of the
 // pool before it means an empty pool.
 type lruCacheShard struct {
-	policy rocksdb.CacheMetadataChargePolicy
+	policy  rocksdb.CacheMetadataChargePolicy
+	onEvict *atomic.Pointer[rocksdb.EvictionCallback] // the cache's
 
 	mu struct {
 		sync.Mutex
@@ -234,6 +236,9 @@ const maxFreeHandles = 256
 
 func (s *lruCacheShard) init(capacity int, o *rocksdb.LRUCacheOptions) {
 	s.policy = o.MetadataChargePolicy
+	if s.onEvict == nil {
+		s.onEvict = new(atomic.Pointer[rocksdb.EvictionCallback])
+	}
 	m := &s.mu
 	m.strictCapacityLimit = o.StrictCapacityLimit
 	m.highPriPoolRatio, m.lowPriPoolRatio = o.HighPriPoolRatio, o.LowPriPoolRatio
@@ -344,6 +349,21 @@ func (s *lruCacheShard) freeEntries(chain *LRUHandle) {
 	s.recycle(chain)
 }
 
+// freeEvicted is freeEntries for what was evicted rather than erased.
+func (s *lruCacheShard) freeEvicted(chain *LRUHandle) {
+	f := s.onEvict.Load()
+	if f == nil || chain == nil {
+		s.freeEntries(chain)
+		return
+	}
+	for h := chain; h != nil; h = h.next {
+		if !(*f)(h.AppendKey(nil), h, h.is(flagHasHit)) {
+			h.runDeleter()
+		}
+	}
+	s.recycle(chain)
+}
+
 func (s *lruCacheShard) recycle(chain *LRUHandle) {
 	if chain == nil {
 		return
@@ -394,11 +414,11 @@ func (s *lruCacheShard) insert(k *lruKey, hash uint32, obj any, helper *rocksdb.
 			// As if it had been inserted and evicted at once.
 			e.next = deleted
 			s.mu.Unlock()
-			s.freeEntries(e)
+			s.freeEvicted(e)
 			return nil, nil
 		}
 		s.mu.Unlock()
-		s.freeEntries(deleted)
+		s.freeEvicted(deleted)
 		s.recycle(e)
 		return nil, rocksdb.WithSubCode(rocksdb.CodeAborted, rocksdb.SubCodeMemoryLimit, "Insert failed due to LRU cache being full.")
 	}
@@ -420,7 +440,7 @@ func (s *lruCacheShard) insert(k *lruKey, hash uint32, obj any, helper *rocksdb.
 	}
 	s.mu.Unlock()
 	if deleted != nil {
-		s.freeEntries(deleted)
+		s.freeEvicted(deleted)
 	}
 	if !wantHandle {
 		return nil, nil
@@ -445,7 +465,7 @@ func (s *lruCacheShard) createStandalone(k *lruKey, hash uint32, obj any, helper
 		s.mu.usage += e.totalCharge
 	}
 	s.mu.Unlock()
-	s.freeEntries(deleted)
+	s.freeEvicted(deleted)
 	if refused {
 		s.recycle(e)
 		return nil
@@ -546,7 +566,7 @@ func (s *lruCacheShard) setCapacity(capacity int) {
 	m.lowPriPoolCapacity = float64(capacity) * m.lowPriPoolRatio
 	deleted := s.evictFromLRULocked(0, nil)
 	s.mu.Unlock()
-	s.freeEntries(deleted)
+	s.freeEvicted(deleted)
 }
 
 // applyToSomeEntries goes on from *state, the hash reached so far (which holds
@@ -579,8 +599,9 @@ const applyDone = ^uint64(0)
 // LRUCache is a sharded cache that evicts what was used longest ago.
 type LRUCache struct {
 	shardedCacheBase
-	shards []lruCacheShard
-	policy rocksdb.CacheMetadataChargePolicy
+	shards  []lruCacheShard
+	policy  rocksdb.CacheMetadataChargePolicy
+	onEvict atomic.Pointer[rocksdb.EvictionCallback]
 }
 
 var _ rocksdb.Cache = (*LRUCache)(nil)
@@ -599,6 +620,9 @@ func NewLRUCache(opts rocksdb.LRUCacheOptions) (*LRUCache, error) {
 	if opts.LowPriPoolRatio+opts.HighPriPoolRatio > 1 {
 		return nil, rocksdb.InvalidArgumentf("LRUCacheOptions: HighPriPoolRatio %g and LowPriPoolRatio %g exceed 1 together", opts.HighPriPoolRatio, opts.LowPriPoolRatio)
 	}
+	if opts.SecondaryCache != nil {
+		return nil, rocksdb.InvalidArgument("LRUCacheOptions.SecondaryCache is for MakeSharedLRUCache")
+	}
 	if opts.NumShardBits < 0 {
 		opts.NumShardBits = GetDefaultCacheShardBits(opts.Capacity, DefaultMinShardSize)
 	}
@@ -607,6 +631,7 @@ func NewLRUCache(opts rocksdb.LRUCacheOptions) (*LRUCache, error) {
 	c.shards = make([]lruCacheShard, c.GetNumShards())
 	perShard := c.computePerShardCapacity(opts.Capacity)
 	for i := range c.shards {
+		c.shards[i].onEvict = &c.onEvict
 		c.shards[i].init(perShard, &opts)
 	}
 	return c, nil
@@ -620,6 +645,15 @@ func NewLRUCacheOfCapacity(capacity int) *LRUCache {
 		panic(err)
 	}
 	return c
+}
+
+// SetEvictionCallback implements rocksdb.EvictionNotifier.
+func (c *LRUCache) SetEvictionCallback(f rocksdb.EvictionCallback) {
+	if f == nil {
+		c.onEvict.Store(nil)
+		return
+	}
+	c.onEvict.Store(&f)
 }
 
 // Name is "LRUCache".
@@ -681,7 +715,7 @@ func (c *LRUCache) CreateStandalone(key []byte, obj any, helper *rocksdb.CacheIt
 }
 
 // Lookup implements rocksdb.Cache.
-func (c *LRUCache) Lookup(key []byte, _ *rocksdb.CacheItemHelper, _ rocksdb.CachePriority, _ rocksdb.Statistics) rocksdb.CacheHandle {
+func (c *LRUCache) Lookup(key []byte, _ *rocksdb.CacheItemHelper, _ rocksdb.CacheCreateContext, _ rocksdb.CachePriority, _ rocksdb.Statistics) rocksdb.CacheHandle {
 	hash := c.hashKey(key)
 	k := makeLRUKey(key)
 	if h := c.shard(hash).lookup(&k, hash); h != nil {

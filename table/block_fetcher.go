@@ -53,6 +53,10 @@ type BlockFetcher struct {
 
 	// CompressionType is that of the block read last.
 	CompressionType rocksdb.CompressionType
+	// KeepCompressed makes Compressed a copy of the block as it is in the file,
+	// where it was compressed and has been decompressed.
+	KeepCompressed bool
+	Compressed     []byte
 
 	opts    rocksdb.IOOptions
 	args    rocksdb.DecompressArgs
@@ -112,6 +116,9 @@ func (f *BlockFetcher) ReadBlockContents() (format.BlockContents, error) {
 	size := int(f.Handle.Size)
 	if f.DoUncompress && f.CompressionType != rocksdb.NoCompression {
 		out, err := f.decompress(data[:size])
+		if f.KeepCompressed && err == nil {
+			f.Compressed = append([]byte(nil), data[:size]...)
+		}
 		contents.Free()
 		return out, err
 	}

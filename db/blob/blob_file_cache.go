@@ -62,7 +62,7 @@ func cacheKeyOf(number uint64) (key [8]byte) {
 }
 
 func (c *BlobFileCache) lookup(key []byte) ReaderHandle {
-	return ReaderHandle{c.cache, c.cache.Lookup(key, &fileReaderHelper, rocksdb.CachePriorityLow, nil)}
+	return ReaderHandle{c.cache, c.cache.Lookup(key, &fileReaderHelper, nil, rocksdb.CachePriorityLow, nil)}
 }
 
 // GetBlobFileReader gives the open file, opening it if need be.

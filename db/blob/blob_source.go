@@ -12,19 +12,27 @@ import (
 	"github.com/rocksdb-go/rocksdb/options"
 )
 
-// contentsHelper describes blobs to the blob cache. They are uncompressed.
-var contentsHelper = rocksdb.CacheItemHelper{
-	Role:   rocksdb.CacheEntryRoleBlobValue,
-	SizeOf: func(obj any) int { return len(obj.([]byte)) },
-	SaveTo: func(obj any, from int, out []byte) error {
-		copy(out, obj.([]byte)[from:])
-		return nil
-	},
-	Create: func(data []byte) (any, int, error) {
-		b := append([]byte(nil), data...)
-		return b, contentsCharge(b), nil
-	},
-}
+// basicContentsHelper and contentsHelper describe blobs, which are uncompressed, to
+// the blob cache: without and with a secondary cache.
+var (
+	basicContentsHelper = rocksdb.CacheItemHelper{Role: rocksdb.CacheEntryRoleBlobValue}
+	contentsHelper      = rocksdb.CacheItemHelper{
+		Role:   rocksdb.CacheEntryRoleBlobValue,
+		SizeOf: func(obj any) int { return len(obj.([]byte)) },
+		SaveTo: func(obj any, from int, out []byte) error {
+			copy(out, obj.([]byte)[from:])
+			return nil
+		},
+		Create: func(data []byte, typ rocksdb.CompressionType, source rocksdb.CacheTier, _ rocksdb.CacheCreateContext, _ rocksdb.MemoryAllocator) (any, int, error) {
+			if typ != rocksdb.NoCompression || source != rocksdb.VolatileTier {
+				return nil, 0, rocksdb.InvalidArgument("a compressed blob from a secondary cache")
+			}
+			b := append([]byte(nil), data...)
+			return b, contentsCharge(b), nil
+		},
+		WithoutSecondaryCompat: &basicContentsHelper,
+	}
+)
 
 // sliceHeader is what a cached blob costs besides its bytes.
 const sliceHeader = 24
@@ -67,7 +75,7 @@ func (s *BlobSource) key(number, offset uint64) cache.CacheKey {
 
 // lookup gives nil when the cache does not have the blob.
 func (s *BlobSource) lookup(key []byte, pc *rocksdb.PerfContext) rocksdb.CacheHandle {
-	h := s.cache.Lookup(key, &contentsHelper, rocksdb.CachePriorityBottom, s.stats)
+	h := s.cache.Lookup(key, &contentsHelper, nil, rocksdb.CachePriorityBottom, s.stats)
 	if h == nil {
 		monitoring.RecordTick(s.stats, rocksdb.BlobDBCacheMiss, 1)
 		return nil

@@ -150,7 +150,7 @@ func (c *TableCache) FindTable(ro *rocksdb.ReadOptions, f *version.FileMetaData,
 		}
 		return reader, Handle{own: reader}, nil
 	}
-	h := c.cache.Lookup(f.FD.TableCacheKey(), &readerHelper, rocksdb.CachePriorityLow, nil)
+	h := c.cache.Lookup(f.FD.TableCacheKey(), &readerHelper, nil, rocksdb.CachePriorityLow, nil)
 	syncpoint.ProcessArg("TableCache::FindTable:0", o.NoIO)
 	if h == nil {
 		if o.NoIO {
@@ -194,7 +194,7 @@ func (c *TableCache) load(ro *rocksdb.ReadOptions, f *version.FileMetaData, mo *
 		return p.Reader, Handle{}, nil
 	}
 	var reader table.TableReader
-	h := c.cache.Lookup(f.FD.TableCacheKey(), &readerHelper, rocksdb.CachePriorityLow, nil)
+	h := c.cache.Lookup(f.FD.TableCacheKey(), &readerHelper, nil, rocksdb.CachePriorityLow, nil)
 	if h != nil {
 		reader = h.Value().(table.TableReader)
 	} else {
@@ -604,7 +604,7 @@ func ReleaseObsolete(cache rocksdb.Cache, f *version.FileMetaData, uncacheAggres
 		p.Release()
 		return
 	}
-	if h := cache.Lookup(f.FD.TableCacheKey(), &readerHelper, rocksdb.CachePriorityLow, nil); h != nil {
+	if h := cache.Lookup(f.FD.TableCacheKey(), &readerHelper, nil, rocksdb.CachePriorityLow, nil); h != nil {
 		h.Value().(table.TableReader).MarkObsolete(uncacheAggressiveness)
 		cache.Erase(f.FD.TableCacheKey())
 		cache.Release(h, false)
@@ -651,7 +651,7 @@ func (c *TableCache) getWithRowCache(ro *rocksdb.ReadOptions, f *version.FileMet
 	mo *options.MutableCFOptions, o *OpenOptions) error {
 	cache := c.ioptions.RowCache
 	rowKey, seq := c.rowCacheKey(ro, f, key, gc)
-	if h := cache.Lookup(rowKey, &rowHelper, rocksdb.CachePriorityLow, nil); h != nil {
+	if h := cache.Lookup(rowKey, &rowHelper, nil, rocksdb.CachePriorityLow, nil); h != nil {
 		monitoring.RecordTick(c.ioptions.Stats, rocksdb.RowCacheHit, 1)
 		pinner := &rowPinner{cache, h}
 		defer pinner.Release()

@@ -45,19 +45,35 @@ const (
 	FullChargeCacheMetadata
 )
 
+// CacheCreateContext is what a kind of entry needs besides its bytes to make
+// objects of them: settings, decompressors. It is given to Lookup and handed on to
+// CacheItemHelper.Create. One that is a PerfContextHolder is counted in.
+type CacheCreateContext any
+
+// PerfContextHolder is a CacheCreateContext with a perf context, which may be nil.
+type PerfContextHolder interface{ CachePerfContext() *PerfContext }
+
 // CacheItemHelper describes a kind of entry. Helpers are package variables and
 // compared by address.
 type CacheItemHelper struct {
 	Role CacheEntryRole
 	// Deleter frees the object once the last reference is gone; may be nil.
 	Deleter func(obj any)
-	// SizeOf and SaveTo serialise the object for a secondary cache; nil when
-	// the kind cannot be.
+	// SizeOf, SaveTo and Create carry the object through a secondary cache; all
+	// or none are nil. SaveTo writes len(out) of the SizeOf bytes, beginning with
+	// from. Create makes the object of such bytes, which are not its own, or of
+	// what source, the tier that answers for it, has compressed of them.
 	SizeOf func(obj any) int
 	SaveTo func(obj any, from int, out []byte) error
-	// Create makes the object of serialised bytes.
-	Create func(data []byte) (obj any, charge int, err error)
+	Create func(data []byte, typ CompressionType, source CacheTier, ctx CacheCreateContext, alloc MemoryAllocator) (obj any, charge int, err error)
+	// WithoutSecondaryCompat is the helper of the same role and deleter without
+	// the three, for entries that are in a secondary cache already.
+	WithoutSecondaryCompat *CacheItemHelper
 }
+
+// IsSecondaryCacheCompatible tells whether entries can go through a secondary
+// cache.
+func (h *CacheItemHelper) IsSecondaryCacheCompatible() bool { return h != nil && h.SizeOf != nil }
 
 // CacheHandle is a reference on an entry.
 type CacheHandle interface {
@@ -76,8 +92,10 @@ type Cache interface {
 	Insert(key []byte, obj any, helper *CacheItemHelper, charge int, priority CachePriority, wantHandle bool) (CacheHandle, error)
 	// CreateStandalone makes an entry outside the table, charged to the cache.
 	CreateStandalone(key []byte, obj any, helper *CacheItemHelper, charge int, allowUncharged bool) CacheHandle
-	// Lookup gives nil when there is no entry.
-	Lookup(key []byte, helper *CacheItemHelper, priority CachePriority, stats Statistics) CacheHandle
+	// Lookup gives nil when there is no entry. Where there is a secondary cache
+	// and the helper can be used with it, that is asked too; ctx, which may be
+	// nil, is for the helper's Create.
+	Lookup(key []byte, helper *CacheItemHelper, ctx CacheCreateContext, priority CachePriority, stats Statistics) CacheHandle
 	// Ref adds a reference to a held handle.
 	Ref(h CacheHandle) bool
 	// Release drops a reference; true when that freed the entry.
@@ -104,6 +122,55 @@ type Cache interface {
 	GetPrintableOptions() string
 }
 
+// EvictionCallback is told of an entry that is evicted, which is no longer found,
+// and whether Lookup had found it. True means that it has taken the object over:
+// the deleter does not run. It must not use the cache.
+type EvictionCallback func(key []byte, h CacheHandle, wasHit bool) bool
+
+// EvictionNotifier is a cache that tells of evictions. nil takes a callback away.
+type EvictionNotifier interface{ SetEvictionCallback(f EvictionCallback) }
+
+// TieredCache is a cache with tiers below.
+type TieredCache interface {
+	Cache
+	// InsertCompressed is Insert with the object's bytes as they are on disk,
+	// compressed by typ, for the tiers below. Empty bytes are none.
+	InsertCompressed(key []byte, obj any, helper *CacheItemHelper, charge int, priority CachePriority, wantHandle bool, compressed []byte, typ CompressionType) (CacheHandle, error)
+	// StartAsyncLookup begins what Lookup does: h.IsPending afterwards means that
+	// WaitAll has to be called with it. h must not be moved meanwhile.
+	StartAsyncLookup(h *AsyncLookupHandle)
+	// WaitAll ends lookups; those that are not pending are left alone.
+	WaitAll(hs []*AsyncLookupHandle)
+	// GetSecondaryCacheCapacity is in bytes, without what is deflated.
+	GetSecondaryCacheCapacity() (int, error)
+	// GetSecondaryCachePinnedUsage is what reservations take of it, in bytes.
+	GetSecondaryCachePinnedUsage() (int, error)
+}
+
+// AsyncLookupHandle is a lookup on its way. The first five fields are the caller's.
+type AsyncLookupHandle struct {
+	Key           []byte
+	Helper        *CacheItemHelper
+	CreateContext CacheCreateContext
+	Priority      CachePriority
+	Stats         Statistics
+
+	// Result is valid once the lookup is not pending; nil is a miss.
+	Result CacheHandle
+
+	// What caches keep here meanwhile.
+	Pending      SecondaryCacheResultHandle
+	PendingCache SecondaryCache
+	FoundDummy   bool
+	KeptInSec    bool
+}
+
+// IsPending tells whether the lookup waits for WaitAll.
+func (h *AsyncLookupHandle) IsPending() bool { return h.Pending != nil }
+
+// IsReady tells whether WaitAll would not wait.
+func (h *AsyncLookupHandle) IsReady() bool { return h.Pending == nil || h.Pending.IsReady() }
+
 // Values of ShardedCacheOptions.HashSeed that choose a seed: one that differs
 // from cache to cache, or one that depends on the host alone.
 const (
@@ -120,6 +187,9 @@ type ShardedCacheOptions struct {
 	// StrictCapacityLimit makes Insert fail rather than exceed Capacity.
 	StrictCapacityLimit bool
 	MemoryAllocator     MemoryAllocator // nil for the default
+	// SecondaryCache takes what is evicted and is asked for what is missed; nil
+	// is none.
+	SecondaryCache SecondaryCache
 	// MetadataChargePolicy charges bookkeeping by default.
 	MetadataChargePolicy CacheMetadataChargePolicy
 	// HashSeed is a seed in 0..1<<31-1, QuasiRandomHashSeed or HostHashSeed.
@@ -175,4 +245,90 @@ func DefaultHyperClockCacheOptions(capacity int) HyperClockCacheOptions {
 		MinAvgEntryCharge:   450,
 		EvictionEffortCap:   30,
 	}
+}
+
+// CompressedSecondaryCacheOptions configure package cache's
+// NewCompressedSecondaryCache. It is made of an LRUCache; SecondaryCache is not
+// used.
+type CompressedSecondaryCacheOptions struct {
+	LRUCacheOptions
+	// CompressionType, LZ4Compression by default, of what comes uncompressed.
+	CompressionType CompressionType
+	CompressionOpts CompressionOptions
+	// EnableCustomSplitMerge cuts values into chunks of allocators' sizes.
+	EnableCustomSplitMerge bool
+	// DoNotCompressRoles are stored as they are; filter blocks by default.
+	DoNotCompressRoles CacheEntryRoleSet
+}
+
+// DefaultCompressedSecondaryCacheOptions gives upstream's defaults for a capacity
+// in bytes.
+func DefaultCompressedSecondaryCacheOptions(capacity int) CompressedSecondaryCacheOptions {
+	return CompressedSecondaryCacheOptions{
+		LRUCacheOptions: DefaultLRUCacheOptions(capacity), CompressionType: LZ4Compression, CompressionOpts: DefaultCompressionOptions(),
+		DoNotCompressRoles: MakeCacheEntryRoleSet(CacheEntryRoleFilterBlock),
+	}
+}
+
+// CacheEntryRoleSet is a set of roles.
+type CacheEntryRoleSet uint32
+
+// MakeCacheEntryRoleSet makes the set of some roles.
+func MakeCacheEntryRoleSet(roles ...CacheEntryRole) (s CacheEntryRoleSet) {
+	for _, r := range roles {
+		s |= 1 << r
+	}
+	return s
+}
+
+// Contains tells whether r is in s.
+func (s CacheEntryRoleSet) Contains(r CacheEntryRole) bool { return s>>r&1 != 0 }
+
+// PrimaryCacheType is the kind of a tiered cache's upper cache.
+type PrimaryCacheType uint8
+
+// The kinds.
+const (
+	CacheTypeLRU PrimaryCacheType = iota
+	CacheTypeHCC
+)
+
+// TieredAdmissionPolicy decides what a tiered cache's tiers take from each other.
+type TieredAdmissionPolicy uint8
+
+// The policies, in upstream's order.
+const (
+	// AdmPolicyAuto is AdmPolicyThreeQueue with a third tier, AdmPolicyPlaceholder
+	// without.
+	AdmPolicyAuto TieredAdmissionPolicy = iota
+	// AdmPolicyPlaceholder takes an entry at its second coming; the first leaves
+	// a placeholder.
+	AdmPolicyPlaceholder
+	// AdmPolicyAllowCacheHits also takes an evicted entry that was looked up.
+	AdmPolicyAllowCacheHits
+	// AdmPolicyThreeQueue is for three tiers: blocks read from files go to the
+	// third compressed as they are, evicted ones nowhere.
+	AdmPolicyThreeQueue
+	// AdmPolicyAllowAll takes every evicted entry.
+	AdmPolicyAllowAll
+	// AdmPolicyMax is no policy: UpdateTieredCache leaves it as it is.
+	AdmPolicyMax
+)
+
+// TieredCacheOptions configure package cache's NewTieredCache.
+type TieredCacheOptions struct {
+	// LRU or HCC, by CacheType, has the upper cache's options; Capacity and
+	// SecondaryCache in them are not used.
+	LRU       *LRUCacheOptions
+	HCC       *HyperClockCacheOptions
+	CacheType PrimaryCacheType
+	AdmPolicy TieredAdmissionPolicy
+	// CompCacheOpts are the compressed secondary cache's; Capacity is not used.
+	CompCacheOpts CompressedSecondaryCacheOptions
+	// TotalCapacity, in bytes, is both caches'; CompressedSecondaryRatio is the
+	// lower one's part of it.
+	TotalCapacity            int
+	CompressedSecondaryRatio float64
+	// NvmSecCache is the third tier; nil is none.
+	NvmSecCache SecondaryCache
 }

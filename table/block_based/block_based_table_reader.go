@@ -52,6 +52,7 @@ type BlockBasedTable struct {
 	blockCache     rocksdb.Cache
 	lru            *cache.LRUCache        // blockCache, where it is one
 	hyperClock     *cache.HyperClockCache // the same
+	tiered         rocksdb.TieredCache    // the same
 	allocator      rocksdb.MemoryAllocator
 	footer         format.Footer
 	props          *rocksdb.TableProperties
@@ -115,6 +116,7 @@ func Open(ro *rocksdb.ReadOptions, p *OpenParams, f *file.RandomAccessFileReader
 	}
 	t.lru, _ = t.blockCache.(*cache.LRUCache)
 	t.hyperClock, _ = t.blockCache.(*cache.HyperClockCache)
+	t.tiered, _ = t.blockCache.(rocksdb.TieredCache)
 	if a, ok := t.blockCache.(interface {
 		MemoryAllocator() rocksdb.MemoryAllocator
 	}); ok {

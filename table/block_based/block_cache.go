@@ -1,12 +1,10 @@
 // Port of table/block_based/block_cache.{h,cc} and of BlockBasedTable's block
-// retrieval (block_based_table_reader*.{h,cc}). Differs: no secondary cache, no
-// block cache trace yet.
+// retrieval (block_based_table_reader*.{h,cc}). Differs: no block cache trace yet.
 
 package blockbased
 
 import (
 	"math"
-	"sync"
 
 	"github.com/rocksdb-go/rocksdb/cache"
 	"github.com/rocksdb-go/rocksdb/db/dbformat"
@@ -99,24 +97,6 @@ func (c *blockCreateContext) parseDict(contents format.BlockContents) (*Decompre
 	return &DecompressorDict{contents, d}, nil
 }
 
-func helperFor(role rocksdb.CacheEntryRole) *rocksdb.CacheItemHelper {
-	return &rocksdb.CacheItemHelper{Role: role, Deleter: func(obj any) {
-		if f, ok := obj.(block.Freer); ok {
-			f.Free()
-		}
-	}}
-}
-
-// cacheItemHelpers is by block type; nil for kinds that are not cached.
-var cacheItemHelpers = [block.TypeInvalid + 1]*rocksdb.CacheItemHelper{
-	block.TypeData:                  helperFor(rocksdb.CacheEntryRoleDataBlock),
-	block.TypeFilter:                helperFor(rocksdb.CacheEntryRoleFilterBlock),
-	block.TypeFilterPartitionIndex:  helperFor(rocksdb.CacheEntryRoleFilterMetaBlock),
-	block.TypeCompressionDictionary: helperFor(rocksdb.CacheEntryRoleOtherBlock),
-	block.TypeRangeDeletion:         helperFor(rocksdb.CacheEntryRoleOtherBlock),
-	block.TypeIndex:                 helperFor(rocksdb.CacheEntryRoleIndexBlock),
-}
-
 // setupBaseCacheKey makes a file's base cache key: of its properties where
 // these identify it, else of its present session and number.
 func setupBaseCacheKey(p *rocksdb.TableProperties, sessionID string, fileNumber uint64) cache.OffsetableCacheKey {
@@ -128,51 +108,6 @@ func setupBaseCacheKey(p *rocksdb.TableProperties, sessionID string, fileNumber 
 
 func blockCacheKey(base cache.OffsetableCacheKey, h format.BlockHandle) cache.CacheKey {
 	return base.WithOffsetForMinSizeRecord(h.Offset)
-}
-
-// keyBufs are for caches that take keys as byte strings.
-var keyBufs = sync.Pool{New: func() any { b := make([]byte, 0, cache.CacheKeySize); return &b }}
-
-// cacheLookup is upstream's BlockBasedTable::GetDataBlockFromCache.
-func (t *BlockBasedTable) cacheLookup(key cache.CacheKey, bt block.BlockType) rocksdb.CacheHandle {
-	if t.lru != nil {
-		// A nil *LRUHandle must not become a handle.
-		if h := t.lru.LookupKey(key); h != nil {
-			return h
-		}
-		return nil
-	}
-	if t.hyperClock != nil {
-		if h := t.hyperClock.LookupKey(key); h != nil {
-			return h
-		}
-		return nil
-	}
-	buf := keyBufs.Get().(*[]byte)
-	*buf = key.Append((*buf)[:0])
-	h := t.blockCache.Lookup(*buf, cacheItemHelpers[bt], t.cachePriority(bt), t.ioptions.Stats)
-	keyBufs.Put(buf)
-	return h
-}
-
-// cacheInsert gives a handle on the new entry.
-func (t *BlockBasedTable) cacheInsert(key cache.CacheKey, obj any, bt block.BlockType, charge int) (rocksdb.CacheHandle, error) {
-	helper, priority := cacheItemHelpers[bt], t.cachePriority(bt)
-	switch {
-	case t.lru != nil:
-		h, err := t.lru.InsertKey(key, obj, helper, charge, priority, true)
-		if err != nil {
-			return nil, err
-		}
-		return h, nil
-	case t.hyperClock != nil:
-		h, err := t.hyperClock.InsertKey(key, obj, helper, charge, priority, true)
-		if err != nil {
-			return nil, err
-		}
-		return h, nil
-	}
-	return t.blockCache.Insert(key.AsSlice(), obj, helper, charge, priority, true)
 }
 
 func (t *BlockBasedTable) cachePriority(bt block.BlockType) rocksdb.CachePriority {
@@ -224,7 +159,7 @@ func retrieve[T cacheable](t *BlockBasedTable, rc *readContext, h format.BlockHa
 		known := rc.cacheMissed && bt == block.TypeData
 		if known {
 			// Neither look it up nor count it again.
-		} else if ch := t.cacheLookup(key, bt); ch != nil {
+		} else if ch := t.cacheLookupFull(rc, key, bt, d); ch != nil {
 			if v, ok := ch.Value().(T); ok {
 				t.countCacheHit(rc, bt, ch)
 				if u, ok := rc.prefetch.(patternUpdater); ok {
@@ -251,7 +186,7 @@ func retrieve[T cacheable](t *BlockBasedTable, rc *readContext, h format.BlockHa
 	if !rc.cacheMissed || bt != block.TypeData { // a batch's reads are not timed
 		timer = startTimer(t.ioptions, hist)
 	}
-	contents, err := t.readBlock(rc, h, bt, d)
+	contents, compressed, typ, err := t.readBlock(rc, h, bt, d)
 	timer.Stop()
 	if err != nil {
 		return e, err
@@ -265,7 +200,7 @@ func retrieve[T cacheable](t *BlockBasedTable, rc *readContext, h format.BlockHa
 		e.SetOwnedValue(v)
 		return e, nil
 	}
-	return insertBlock(t, rc, key, v, bt)
+	return insertBlock(t, rc, key, v, bt, compressed, typ)
 }
 
 // patternUpdater is a prefetch buffer that wants to know of reads it did not
@@ -275,9 +210,10 @@ type patternUpdater interface {
 }
 
 // insertBlock is upstream's BlockBasedTable::PutDataBlockToCache.
-func insertBlock[T cacheable](t *BlockBasedTable, rc *readContext, key cache.CacheKey, v T, bt block.BlockType) (e block.CachableEntry[T], err error) {
+func insertBlock[T cacheable](t *BlockBasedTable, rc *readContext, key cache.CacheKey, v T, bt block.BlockType,
+	compressed []byte, typ rocksdb.CompressionType) (e block.CachableEntry[T], err error) {
 	charge := v.ApproximateMemoryUsage()
-	ch, err := t.cacheInsert(key, v, bt, charge)
+	ch, err := t.cacheInsert(key, v, bt, charge, compressed, typ)
 	if err != nil {
 		v.Free()
 		monitoring.RecordTick(t.ioptions.Stats, rocksdb.BlockCacheAddFailures, 1)
@@ -288,8 +224,10 @@ func insertBlock[T cacheable](t *BlockBasedTable, rc *readContext, key cache.Cac
 	return e, nil
 }
 
-// readBlock reads, checks and decompresses a block of the file.
-func (t *BlockBasedTable) readBlock(rc *readContext, h format.BlockHandle, bt block.BlockType, d rocksdb.Decompressor) (format.BlockContents, error) {
+// readBlock reads, checks and decompresses a block of the file. Where the cache
+// has tiers that want it, compressed is the block as it is in the file.
+func (t *BlockBasedTable) readBlock(rc *readContext, h format.BlockHandle, bt block.BlockType, d rocksdb.Decompressor) (
+	contents format.BlockContents, compressed []byte, typ rocksdb.CompressionType, err error) {
 	f := table.GetBlockFetcher()
 	f.File, f.PrefetchBuffer, f.Footer = t.file, rc.prefetch, &t.footer
 	f.ReadOptions, f.IOptions, f.FileSize = rc.ro, t.ioptions, t.fileSize
@@ -297,7 +235,9 @@ func (t *BlockBasedTable) readBlock(rc *readContext, h format.BlockHandle, bt bl
 	maybe := bt != block.TypeFilter && bt != block.TypeCompressionDictionary
 	f.MaybeCompressed, f.DoUncompress, f.Decompressor = maybe, maybe, d
 	f.Allocator = t.allocator
-	contents, err := f.ReadBlockContents()
+	f.KeepCompressed = t.tiered != nil && t.wantsCompressed()
+	contents, err = f.ReadBlockContents()
+	compressed, typ = f.Compressed, f.CompressionType
 	table.PutBlockFetcher(f)
 	if rc.gc != nil {
 		switch bt {
@@ -307,7 +247,7 @@ func (t *BlockBasedTable) readBlock(rc *readContext, h format.BlockHandle, bt bl
 			rc.gc.Stats.NumFilterRead++
 		}
 	}
-	return contents, err
+	return contents, compressed, typ, err
 }
 
 func parseBlockOf(t *BlockBasedTable, c format.BlockContents, bt block.BlockType) (*block.Block, error) {
@@ -473,6 +413,9 @@ func (b *BlockBasedTableBuilder) warmCache(raw []byte, h format.BlockHandle, bt 
 	helper := cacheItemHelpers[bt]
 	if bc == nil || helper == nil || len(raw) == 0 {
 		return nil
+	}
+	if b.ioptions.LowestUsedCacheTier == rocksdb.VolatileTier {
+		helper = helper.WithoutSecondaryCompat
 	}
 	contents := format.AllocateBlock(len(raw), nil)
 	copy(contents.Data, raw)

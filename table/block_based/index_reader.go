@@ -77,7 +77,7 @@ func (t *BlockBasedTable) readPrefixIndex(s *openState, numBlocks uint32) (*bloc
 	for i, name := range [...]string{HashIndexPrefixesBlock, HashIndexPrefixesMetadataBlock} {
 		h, err := table.FindMetaBlock(s.metaIter, name)
 		if err == nil {
-			parts[i], err = t.readBlock(&s.rc, h, block.TypeHashIndexPrefixes+block.BlockType(i), t.decompressor)
+			parts[i], _, _, err = t.readBlock(&s.rc, h, block.TypeHashIndexPrefixes+block.BlockType(i), t.decompressor)
 		}
 		if err != nil {
 			return nil, err

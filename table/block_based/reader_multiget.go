@@ -23,9 +23,10 @@ type batchBlock struct {
 	handle format.BlockHandle
 	entry  block.CachableEntry[*block.Block] // until a key's iterator takes it
 	err    error
-	miss   bool // it is not in the cache
-	req    int  // the read that it is in, or -1
-	skip   int  // where it begins in that, in bytes
+	miss   bool                       // it is not in the cache
+	req    int                        // the read that it is in, or -1
+	skip   int                        // where it begins in that, in bytes
+	lookup *rocksdb.AsyncLookupHandle // under way, in a cache with tiers
 }
 
 // batchScratch is a batch lookup under way and what it needs; it is pooled.
@@ -40,8 +41,9 @@ type batchScratch struct {
 
 	first, next lookupScratch // iterators over a key's first block, and later ones
 	blocks      [table.MaxBatchSize]batchBlock
-	n           int                     // blocks
-	of          [table.MaxBatchSize]int // the block of each key of the range
+	n           int                                    // blocks
+	dict        block.CachableEntry[*DecompressorDict] // during lookups in a cache with tiers
+	of          [table.MaxBatchSize]int                // the block of each key of the range
 	reqs        []rocksdb.FSReadRequest
 	buf         []byte // what is read, without direct I/O
 	aligned     file.AlignedBuf
@@ -231,6 +233,9 @@ func (t *BlockBasedTable) findBlocks(s *batchScratch, it internaliter.InternalIn
 		}
 		s.of[i] = s.n - 1
 	}
+	if t.tiered != nil {
+		t.awaitLookups(s)
+	}
 }
 
 func (t *BlockBasedTable) findInCache(s *batchScratch, b *batchBlock) {
@@ -238,7 +243,46 @@ func (t *BlockBasedTable) findInCache(s *batchScratch, b *batchBlock) {
 		b.miss = true
 		return
 	}
-	ch := t.cacheLookup(blockCacheKey(t.baseCacheKey, b.handle), block.TypeData)
+	key := blockCacheKey(t.baseCacheKey, b.handle)
+	if t.tiered == nil {
+		t.foundInCache(s, b, t.cacheLookupFull(&s.first.rc, key, block.TypeData, t.decompressor))
+		return
+	}
+	d := t.decompressor
+	if t.dict != nil {
+		if s.dict.IsEmpty() {
+			if s.dict, b.err = t.dict.get(&s.first.rc); b.err != nil {
+				return
+			}
+		}
+		d = s.dict.Value().decompressor
+	}
+	b.lookup = &rocksdb.AsyncLookupHandle{
+		Key: key.AsSlice(), Helper: t.helper(block.TypeData), Priority: t.cachePriority(block.TypeData), Stats: t.ioptions.Stats,
+		CreateContext: &cacheContext{t, block.TypeData, d, s.first.rc.ro.PerfContext},
+	}
+	t.tiered.StartAsyncLookup(b.lookup)
+}
+
+// awaitLookups ends the lookups of findInCache.
+func (t *BlockBasedTable) awaitLookups(s *batchScratch) {
+	var pending []*rocksdb.AsyncLookupHandle
+	for i := range s.blocks[:s.n] {
+		if l := s.blocks[i].lookup; l != nil && l.IsPending() {
+			pending = append(pending, l)
+		}
+	}
+	t.tiered.WaitAll(pending)
+	for i := range s.blocks[:s.n] {
+		if b := &s.blocks[i]; b.lookup != nil {
+			t.foundInCache(s, b, b.lookup.Result)
+			b.lookup = nil
+		}
+	}
+	s.dict.Release()
+}
+
+func (t *BlockBasedTable) foundInCache(s *batchScratch, b *batchBlock, ch rocksdb.CacheHandle) {
 	if ch == nil {
 		t.countCacheMiss(&s.first.rc, block.TypeData)
 		b.miss = true

@@ -255,7 +255,7 @@ func (t *BlockBasedTable) addUserIndexReader(s *openState) error {
 	if h.Size == 0 {
 		return nil
 	}
-	contents, err := t.readBlock(&s.rc, h, block.TypeUserDefinedIndex, t.decompressor)
+	contents, _, _, err := t.readBlock(&s.rc, h, block.TypeUserDefinedIndex, t.decompressor)
 	if err != nil {
 		return err
 	}

@@ -5,13 +5,11 @@
 package builtin
 
 import (
-	"strings"
 	"sync"
 
 	"github.com/rocksdb-go/rocksdb/cache"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
 	"github.com/rocksdb-go/rocksdb/memtable"
-	"github.com/rocksdb-go/rocksdb/options"
 	blockbased "github.com/rocksdb-go/rocksdb/table/block_based"
 	"github.com/rocksdb-go/rocksdb/table/cuckoo"
 	"github.com/rocksdb-go/rocksdb/table/plain"
@@ -83,46 +81,11 @@ func registerFilterPolicies(l *registry.Library) {
 	}
 }
 
-// lruCacheTable has the options of an LRU cache in strings.
-var lruCacheTable = options.NewTable[lruCacheOptions]("LRUCacheOptions",
-	options.F("capacity", func(o *lruCacheOptions) any { return &o.capacity }, options.Mutable),
-	options.F("num_shard_bits", func(o *lruCacheOptions) any { return &o.NumShardBits }, options.Mutable),
-	options.F("strict_capacity_limit", func(o *lruCacheOptions) any { return &o.StrictCapacityLimit }, options.Mutable),
-	options.F("high_pri_pool_ratio", func(o *lruCacheOptions) any { return &o.HighPriPoolRatio }, options.Mutable),
-	options.F("low_pri_pool_ratio", func(o *lruCacheOptions) any { return &o.LowPriPoolRatio }, options.Mutable))
-
-// lruCacheOptions has the capacity in the type that sizes are read as.
-type lruCacheOptions struct {
-	rocksdb.LRUCacheOptions
-	capacity uint64
-}
-
 // registerCaches takes the strings that name no scheme: a capacity, or the
 // options of an LRU cache.
 func registerCaches(l *registry.Library) {
 	l.AddPattern(registry.KindCache, registry.NewPatternEntry("").SetOptional(false).AddSeparator("", true),
-		func(cfg config, id string) (any, error) {
-			switch {
-			case strings.Contains(id, "://"):
-				return nil, rocksdb.NotSupported("Could not load Cache", id)
-			case !strings.Contains(id, "="):
-				n, err := util.ParseSizeT(id)
-				if err != nil {
-					return nil, err
-				}
-				return cache.NewLRUCacheOfCapacity(int(n)), nil
-			}
-			o := lruCacheOptions{LRUCacheOptions: rocksdb.DefaultLRUCacheOptions(0)}
-			m, err := options.StringToMap(id)
-			if err != nil {
-				return nil, err
-			}
-			if err := options.ConfigureFromMap(cfg, m, []options.OptionSet{{Table: lruCacheTable, Ptr: &o}}, nil); err != nil {
-				return nil, err
-			}
-			o.Capacity = int(o.capacity)
-			return cache.NewLRUCache(o.LRUCacheOptions)
-		})
+		func(cfg config, id string) (any, error) { return cache.FromString(cfg, id) })
 }
 
 // registerRateLimiters takes bytes a second.

@@ -59,12 +59,7 @@ func (c *BlockContents) DataUsage() int {
 // MallocUsableSize is what glibc's malloc_usable_size says of an allocation of n
 // bytes. Charges and sizes of filters go by it, so that they are upstream's on
 // Linux; what is really taken differs little.
-func MallocUsableSize(n int) int {
-	if n >= 128<<10 {
-		return (n+16+4095)&^4095 - 16 // a mapping of its own
-	}
-	return max((n+8+15)&^15-8, 24)
-}
+func MallocUsableSize(n int) int { return memory.MallocUsableSize(n) }
 
 // ApproximateMemoryUsage is UsableSize and the size of upstream's object.
 func (c *BlockContents) ApproximateMemoryUsage() int { return c.UsableSize() + 40 }

@@ -29,6 +29,7 @@ const (
 	KindMemTableRepFactory              = "MemTableRepFactory"
 	KindMergeOperator                   = "MergeOperator"
 	KindRateLimiter                     = "RateLimiter"
+	KindSecondaryCache                  = "SecondaryCache"
 	KindSliceTransform                  = "SliceTransform"
 	KindSstPartitionerFactory           = "SstPartitionerFactory"
 	KindStatistics                      = "Statistics"
