@@ -63,6 +63,10 @@ func (s *stressTest) startBackground() {
 			})
 		})
 	}
+	if s.tool.compressedSecondary != nil || s.tool.cache != nil && f.CompressedSecondaryCacheRatio > 0 {
+		rnd := util.NewRandom(uint32(f.Seed))
+		s.runInBackground(func() { s.changeCapacities(rnd) })
+	}
 	if c, ok := s.mode.(*cfConsistencyTest); ok && f.ContinuousVerificationInterval > 0 {
 		rnd := util.NewRandom(uint32(f.Seed))
 		s.runInBackground(func() {

@@ -51,9 +51,9 @@ type Flags struct {
 	OpenFiles                                 int32   `flag:"open_files,-1" help:"open files"`
 	OpenFilesAsync                            bool    `flag:"open_files_async,false" unbuilt:"false" help:"Options::open_files_async"`
 	AsyncWALPrecreate                         bool    `flag:"async_wal_precreate,false" help:"Options::async_wal_precreate"`
-	CompressedSecondaryCacheSize              uint64  `flag:"compressed_secondary_cache_size,0" unbuilt:"0" help:"bytes of a compressed cache behind the block cache"`
+	CompressedSecondaryCacheSize              uint64  `flag:"compressed_secondary_cache_size,0" help:"bytes of a compressed cache behind the block cache"`
 	CompressedSecondaryCacheNumshardbits      int32   `flag:"compressed_secondary_cache_numshardbits,-1" help:"log2 of its shards"`
-	CompressedSecondaryCacheRatio             float64 `flag:"compressed_secondary_cache_ratio,0.0" unbuilt:"0" help:"share of a tiered cache that is compressed"`
+	CompressedSecondaryCacheRatio             float64 `flag:"compressed_secondary_cache_ratio,0.0" help:"share of a tiered cache that is compressed"`
 	SecondaryCacheUpdateInterval              int32   `flag:"secondary_cache_update_interval,30000000" help:"microseconds between changes of the secondary cache's capacity"`
 	CompactionStyle                           int32   `flag:"compaction_style,0" help:"Options::compaction_style"`
 	CompactionPri                             int32   `flag:"compaction_pri,3" help:"Options::compaction_pri"`

@@ -95,7 +95,7 @@ type flagsMore struct {
 	PersistUserDefinedTimestamps                bool    `flag:"persist_user_defined_timestamps,true" help:"Options::persist_user_defined_timestamps"`
 	OpenMetadataReadFaultOneIn                  int32   `flag:"open_metadata_read_fault_one_in,0" help:"one in that many open metadata read operations fails; 0 for none"`
 	OpenMetadataWriteFaultOneIn                 int32   `flag:"open_metadata_write_fault_one_in,0" help:"one in that many open metadata write operations fails; 0 for none"`
-	SecondaryCacheUri                           string  `flag:"secondary_cache_uri," unbuilt:"" help:"secondary cache uri"`
+	SecondaryCacheUri                           string  `flag:"secondary_cache_uri," help:"secondary cache uri"`
 	SecondaryCacheFaultOneIn                    int32   `flag:"secondary_cache_fault_one_in,0" help:"one in that many secondary cache operations fails; 0 for none"`
 	TieredCachePercentCompressed                float64 `flag:"tiered_cache_percent_compressed,0.0" unbuilt:"0" help:"tiered cache percent compressed"`
 	OpenWriteFaultOneIn                         int32   `flag:"open_write_fault_one_in,0" help:"one in that many open write operations fails; 0 for none"`

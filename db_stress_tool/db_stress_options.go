@@ -7,7 +7,6 @@ import (
 	"math"
 	"strings"
 
-	"github.com/rocksdb-go/rocksdb/cache"
 	"github.com/rocksdb-go/rocksdb/db/compaction"
 	"github.com/rocksdb-go/rocksdb/file"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
@@ -63,40 +62,6 @@ func (t *Tool) temperature(flag, name string) (rocksdb.Temperature, error) {
 		return 0, rocksdb.InvalidArgument("--"+flag, name)
 	}
 	return v, nil
-}
-
-// newCache makes the block cache of all databases; nil without capacity.
-func (t *Tool) newCache() (rocksdb.Cache, error) {
-	f := t.flags
-	if f.CacheSize <= 0 {
-		return nil, nil
-	}
-	if strings.HasPrefix(f.CacheType, "tiered_") {
-		return nil, rocksdb.NotSupported("--cache_type=" + f.CacheType + " is not built yet")
-	}
-	size := int(f.CacheSize)
-	if f.UseWriteBufferManager {
-		size += int(f.DBWriteBufferSize)
-	}
-	switch f.CacheType {
-	case "clock_cache":
-		return nil, rocksdb.InvalidArgument("Old clock cache implementation has been removed.")
-	case "fixed_hyper_clock_cache", "auto_hyper_clock_cache", "hyper_clock_cache":
-		o := rocksdb.DefaultHyperClockCacheOptions(size)
-		o.NumShardBits = int(f.CacheNumshardbits)
-		if f.CacheType == "fixed_hyper_clock_cache" {
-			o.EstimatedEntryCharge = int(f.BlockSize)
-		}
-		o.HashSeed = int32(f.Seed & math.MaxInt32)
-		return cache.NewHyperClockCache(o)
-	case "lru_cache":
-		o := rocksdb.DefaultLRUCacheOptions(int(f.CacheSize))
-		o.NumShardBits = int(f.CacheNumshardbits)
-		o.MetadataChargePolicy = rocksdb.CacheMetadataChargePolicy(f.MetadataChargePolicy)
-		o.HighPriPoolRatio, o.LowPriPoolRatio = f.HighPriPoolRatio, f.LowPriPoolRatio
-		return cache.NewLRUCache(o)
-	}
-	return nil, rocksdb.InvalidArgument("Cache type not supported.", f.CacheType)
 }
 
 func (t *Tool) filterPolicy() rocksdb.FilterPolicy {

@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/rocksdb-go/rocksdb/cache"
 	"github.com/rocksdb-go/rocksdb/db/compaction"
 	dbimpl "github.com/rocksdb-go/rocksdb/db/db_impl"
 	"github.com/rocksdb-go/rocksdb/env"
@@ -39,15 +40,18 @@ type Tool struct {
 	out   io.Writer
 	err   io.Writer
 
-	rawEnv      rocksdb.Env
-	keys        *keyGenerator
-	hot         *hotKeys
-	cache       rocksdb.Cache
-	wbm         rocksdb.WriteBufferManager
-	rateLimiter rocksdb.RateLimiter
-	compression rocksdb.CompressionType
-	bottommost  rocksdb.CompressionType
-	stopOnce    sync.Once
+	rawEnv rocksdb.Env
+	keys   *keyGenerator
+	hot    *hotKeys
+	cache  rocksdb.Cache
+	// compressedSecondary is below cache, where --compressed_secondary_cache_size
+	// says so.
+	compressedSecondary *cache.CompressedSecondaryCache
+	wbm                 rocksdb.WriteBufferManager
+	rateLimiter         rocksdb.RateLimiter
+	compression         rocksdb.CompressionType
+	bottommost          rocksdb.CompressionType
+	stopOnce            sync.Once
 
 	operations atomic.Uint64
 	faultsMu   sync.Mutex

@@ -83,16 +83,16 @@ type Flags struct {
 	CacheHighPriPoolRatio                              float64 `flag:"cache_high_pri_pool_ratio,0.0" help:"share of the block cache for high-priority blocks"`
 	CacheLowPriPoolRatio                               float64 `flag:"cache_low_pri_pool_ratio,0.0" help:"share of the block cache for low-priority blocks"`
 	CacheType                                          string  `flag:"cache_type,hyper_clock_cache" help:"lru_cache, or one of the hyper_clock_cache kinds"`
-	UseCompressedSecondaryCache                        bool    `flag:"use_compressed_secondary_cache,false" help:"put a compressed cache behind the block cache" todo:"1"`
-	CompressedSecondaryCacheSize                       int64   `flag:"compressed_secondary_cache_size,33554432" help:"bytes of the compressed cache" todo:"1"`
-	CompressedSecondaryCacheNumshardbits               int32   `flag:"compressed_secondary_cache_numshardbits,6" help:"log2 of the compressed cache's shards" todo:"1"`
-	CompressedSecondaryCacheHighPriPoolRatio           float64 `flag:"compressed_secondary_cache_high_pri_pool_ratio,0.0" help:"its share for high-priority blocks" todo:"1"`
-	CompressedSecondaryCacheLowPriPoolRatio            float64 `flag:"compressed_secondary_cache_low_pri_pool_ratio,0.0" help:"its share for low-priority blocks" todo:"1"`
-	CompressedSecondaryCacheCompressionType            string  `flag:"compressed_secondary_cache_compression_type,lz4" help:"its compression" todo:"1"`
+	UseCompressedSecondaryCache                        bool    `flag:"use_compressed_secondary_cache,false" help:"put a compressed cache behind the block cache"`
+	CompressedSecondaryCacheSize                       int64   `flag:"compressed_secondary_cache_size,33554432" help:"bytes of the compressed cache"`
+	CompressedSecondaryCacheNumshardbits               int32   `flag:"compressed_secondary_cache_numshardbits,6" help:"log2 of the compressed cache's shards"`
+	CompressedSecondaryCacheHighPriPoolRatio           float64 `flag:"compressed_secondary_cache_high_pri_pool_ratio,0.0" help:"its share for high-priority blocks"`
+	CompressedSecondaryCacheLowPriPoolRatio            float64 `flag:"compressed_secondary_cache_low_pri_pool_ratio,0.0" help:"its share for low-priority blocks"`
+	CompressedSecondaryCacheCompressionType            string  `flag:"compressed_secondary_cache_compression_type,lz4" help:"its compression"`
 	CompressionManager                                 string  `flag:"compression_manager,none" help:"none, mixed, costpredictor or autoskip"`
-	CompressedSecondaryCacheCompressionLevel           int32   `flag:"compressed_secondary_cache_compression_level,32767" help:"its compression level" todo:"1"`
-	UseTieredCache                                     bool    `flag:"use_tiered_cache,false" help:"use a tiered block cache" todo:"1"`
-	TieredAdmPolicy                                    string  `flag:"tiered_adm_policy,auto" help:"admission policy of the tiered cache" todo:"1"`
+	CompressedSecondaryCacheCompressionLevel           int32   `flag:"compressed_secondary_cache_compression_level,32767" help:"its compression level"`
+	UseTieredCache                                     bool    `flag:"use_tiered_cache,false" help:"use a tiered block cache"`
+	TieredAdmPolicy                                    string  `flag:"tiered_adm_policy,auto" help:"admission policy of the tiered cache"`
 	SimcacheSize                                       int64   `flag:"simcache_size,-1" help:"bytes of a simulated cache; negative for none" todo:"1"`
 	CacheIndexAndFilterBlocks                          bool    `flag:"cache_index_and_filter_blocks,false" help:"BlockBasedTableOptions::cache_index_and_filter_blocks"`
 	UseCacheJemallocNoDumpAllocator                    bool    `flag:"use_cache_jemalloc_no_dump_allocator,false" help:"take cache memory from jemalloc" todo:"1"`
@@ -404,8 +404,8 @@ type Flags struct {
 	ReportOpenTiming                                   bool    `flag:"report_open_timing,false" help:"print how long opening took"`
 	ReadaheadSize                                      int32   `flag:"readahead_size,0" help:"ReadOptions::readahead_size"`
 	ReadWithLatestUserTimestamp                        bool    `flag:"read_with_latest_user_timestamp,true" help:"read at the newest timestamp" todo:"1"`
-	CacheURI                                           string  `flag:"cache_uri," help:"block cache to make, from the registry" todo:"1"`
-	SecondaryCacheURI                                  string  `flag:"secondary_cache_uri," help:"secondary cache to make, from the registry" todo:"1"`
+	CacheURI                                           string  `flag:"cache_uri," help:"block cache to make, from the registry"`
+	SecondaryCacheURI                                  string  `flag:"secondary_cache_uri," help:"secondary cache to make, from the registry"`
 	DisableSeekCompaction                              int32   `flag:"disable_seek_compaction,0" help:"unused; kept for old command lines"`
 	AllowDataInErrors                                  bool    `flag:"allow_data_in_errors,false" help:"DBOptions::allow_data_in_errors"`
 	WriteBatchProtectionBytesPerKey                    uint32  `flag:"write_batch_protection_bytes_per_key,0" help:"checksum bytes of each entry of a write batch"`

@@ -236,10 +236,7 @@ func (t *tool) refuseUnbuilt() error {
 		}
 	}
 	switch t.flags.CacheType {
-	case "lru_cache", "hyper_clock_cache", "auto_hyper_clock_cache":
-	case "fixed_hyper_clock_cache":
-		t.out.errf("db_bench: --cache_type=%s is not supported yet\n", t.flags.CacheType)
-		bad = true
+	case "lru_cache", "hyper_clock_cache", "auto_hyper_clock_cache", "fixed_hyper_clock_cache":
 	case "clock_cache":
 		t.out.errf("Old clock cache implementation has been removed.\n")
 		bad = true

@@ -54,25 +54,6 @@ func (b *benchmark) optionsFromFile() error {
 	return nil
 }
 
-// newCache makes a block cache; nil for no capacity. The clock caches' names
-// give an LRUCache.
-func (t *tool) newCache(capacity int64) (rocksdb.Cache, error) {
-	if capacity <= 0 {
-		return nil, nil
-	}
-	f := &t.flags
-	opts := rocksdb.DefaultLRUCacheOptions(int(capacity))
-	opts.NumShardBits = int(f.CacheNumshardbits)
-	opts.HighPriPoolRatio, opts.LowPriPoolRatio = f.CacheHighPriPoolRatio, f.CacheLowPriPoolRatio
-	opts.HashSeed = int32(t.seedBase) & 0x7fffffff
-	c, err := cache.NewLRUCache(opts)
-	if err != nil {
-		t.out.errf("Unable to allocate block cache: %v\n", err)
-		return nil, exitCode(1)
-	}
-	return c, nil
-}
-
 func (b *benchmark) optionsFromFlags(o *rocksdb.Options) error {
 	b.dbOptionsFromFlags(&o.DBOptions)
 	b.cfOptionsFromFlags(&o.ColumnFamilyOptions)
