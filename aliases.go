@@ -10,6 +10,7 @@ import contract "github.com/rocksdb-go/rocksdb/include/rocksdb"
 type (
 	AccessPattern                          = contract.AccessPattern
 	AssociativeMergeOperator               = contract.AssociativeMergeOperator
+	AsyncLookupHandle                      = contract.AsyncLookupHandle
 	AttributeGroup                         = contract.AttributeGroup
 	BackgroundErrorReason                  = contract.BackgroundErrorReason
 	BackgroundErrorRecoveryInfo            = contract.BackgroundErrorRecoveryInfo
@@ -30,15 +31,18 @@ type (
 	BottommostLevelCompaction              = contract.BottommostLevelCompaction
 	CPUPriority                            = contract.CPUPriority
 	Cache                                  = contract.Cache
+	CacheCreateContext                     = contract.CacheCreateContext
 	CacheEntryRole                         = contract.CacheEntryRole
 	CacheEntryRoleDecision                 = contract.CacheEntryRoleDecision
 	CacheEntryRoleOptions                  = contract.CacheEntryRoleOptions
+	CacheEntryRoleSet                      = contract.CacheEntryRoleSet
 	CacheHandle                            = contract.CacheHandle
 	CacheItemHelper                        = contract.CacheItemHelper
 	CacheMetadataChargePolicy              = contract.CacheMetadataChargePolicy
 	CachePriority                          = contract.CachePriority
 	CacheTier                              = contract.CacheTier
 	CacheUsageOptions                      = contract.CacheUsageOptions
+	CacheWrapper                           = contract.CacheWrapper
 	ChecksumType                           = contract.ChecksumType
 	Code                                   = contract.Code
 	ColumnFamilyDescriptor                 = contract.ColumnFamilyDescriptor
@@ -71,6 +75,7 @@ type (
 	CompactionStyleSet                     = contract.CompactionStyleSet
 	Comparator                             = contract.Comparator
 	ComparatorBase                         = contract.ComparatorBase
+	CompressedSecondaryCacheOptions        = contract.CompressedSecondaryCacheOptions
 	CompressionDictConfig                  = contract.CompressionDictConfig
 	CompressionDictKind                    = contract.CompressionDictKind
 	CompressionManager                     = contract.CompressionManager
@@ -103,6 +108,8 @@ type (
 	EnvWrapper                             = contract.EnvWrapper
 	EventListener                          = contract.EventListener
 	EventListenerBase                      = contract.EventListenerBase
+	EvictionCallback                       = contract.EvictionCallback
+	EvictionNotifier                       = contract.EvictionNotifier
 	ExportImportFilesMetaData              = contract.ExportImportFilesMetaData
 	ExternalFileIngestionInfo              = contract.ExternalFileIngestionInfo
 	ExternalSstFileInfo                    = contract.ExternalSstFileInfo
@@ -209,6 +216,7 @@ type (
 	PartitionerResult                      = contract.PartitionerResult
 	PerfContext                            = contract.PerfContext
 	PerfContextByLevel                     = contract.PerfContextByLevel
+	PerfContextHolder                      = contract.PerfContextHolder
 	PerfCounters                           = contract.PerfCounters
 	PerfLevel                              = contract.PerfLevel
 	PersistentCache                        = contract.PersistentCache
@@ -220,6 +228,7 @@ type (
 	PreparedFileInfo                       = contract.PreparedFileInfo
 	PrepopulateBlobCache                   = contract.PrepopulateBlobCache
 	PrepopulateBlockCache                  = contract.PrepopulateBlockCache
+	PrimaryCacheType                       = contract.PrimaryCacheType
 	PrintableOptions                       = contract.PrintableOptions
 	Priority                               = contract.Priority
 	Range                                  = contract.Range
@@ -232,6 +241,9 @@ type (
 	Releaser                               = contract.Releaser
 	SanityLevel                            = contract.SanityLevel
 	ScanOptions                            = contract.ScanOptions
+	SecondaryCache                         = contract.SecondaryCache
+	SecondaryCacheResultHandle             = contract.SecondaryCacheResultHandle
+	SecondaryCacheWrapper                  = contract.SecondaryCacheWrapper
 	SequenceNumber                         = contract.SequenceNumber
 	Severity                               = contract.Severity
 	ShardedCacheOptions                    = contract.ShardedCacheOptions
@@ -272,6 +284,9 @@ type (
 	ThreadStatus                           = contract.ThreadStatus
 	ThreadType                             = contract.ThreadType
 	Ticker                                 = contract.Ticker
+	TieredAdmissionPolicy                  = contract.TieredAdmissionPolicy
+	TieredCache                            = contract.TieredCache
+	TieredCacheOptions                     = contract.TieredCacheOptions
 	TraceFilterType                        = contract.TraceFilterType
 	TraceOptions                           = contract.TraceOptions
 	TraceReader                            = contract.TraceReader
@@ -310,6 +325,12 @@ const (
 	AccessSequential                                             = contract.AccessSequential
 	AccessWillNeed                                               = contract.AccessWillNeed
 	AccessWontNeed                                               = contract.AccessWontNeed
+	AdmPolicyAllowAll                                            = contract.AdmPolicyAllowAll
+	AdmPolicyAllowCacheHits                                      = contract.AdmPolicyAllowCacheHits
+	AdmPolicyAuto                                                = contract.AdmPolicyAuto
+	AdmPolicyMax                                                 = contract.AdmPolicyMax
+	AdmPolicyPlaceholder                                         = contract.AdmPolicyPlaceholder
+	AdmPolicyThreeQueue                                          = contract.AdmPolicyThreeQueue
 	AliveLogFile                                                 = contract.AliveLogFile
 	AllIO                                                        = contract.AllIO
 	ArchivedLogFile                                              = contract.ArchivedLogFile
@@ -462,6 +483,8 @@ const (
 	CachePriorityBottom                                          = contract.CachePriorityBottom
 	CachePriorityHigh                                            = contract.CachePriorityHigh
 	CachePriorityLow                                             = contract.CachePriorityLow
+	CacheTypeHCC                                                 = contract.CacheTypeHCC
+	CacheTypeLRU                                                 = contract.CacheTypeLRU
 	CallerCompaction                                             = contract.CallerCompaction
 	CallerCompactionRefill                                       = contract.CallerCompactionRefill
 	CallerExternalSSTIngestion                                   = contract.CallerExternalSSTIngestion
@@ -1405,6 +1428,7 @@ var (
 	DefaultCompactionOptions                 = contract.DefaultCompactionOptions
 	DefaultCompactionOptionsFIFO             = contract.DefaultCompactionOptionsFIFO
 	DefaultCompactionOptionsUniversal        = contract.DefaultCompactionOptionsUniversal
+	DefaultCompressedSecondaryCacheOptions   = contract.DefaultCompressedSecondaryCacheOptions
 	DefaultCompressionOptions                = contract.DefaultCompressionOptions
 	DefaultConfigOptions                     = contract.DefaultConfigOptions
 	DefaultCuckooTableOptions                = contract.DefaultCuckooTableOptions
@@ -1461,6 +1485,7 @@ var (
 	IsNotFound                               = contract.IsNotFound
 	IsNotSupported                           = contract.IsNotSupported
 	IsPathNotFound                           = contract.IsPathNotFound
+	MakeCacheEntryRoleSet                    = contract.MakeCacheEntryRoleSet
 	MergeInProgress                          = contract.MergeInProgress
 	NewCompactionJobStats                    = contract.NewCompactionJobStats
 	NewCompactionStyleSet                    = contract.NewCompactionStyleSet
@@ -1476,9 +1501,11 @@ var (
 	PathNotFound                             = contract.PathNotFound
 	ReadFileToString                         = contract.ReadFileToString
 	ShutdownInProgress                       = contract.ShutdownInProgress
+	StartAsyncLookup                         = contract.StartAsyncLookup
 	TickersNameMap                           = contract.TickersNameMap
 	TimedOut                                 = contract.TimedOut
 	TryAgain                                 = contract.TryAgain
+	WaitAsyncLookup                          = contract.WaitAsyncLookup
 	WithSubCode                              = contract.WithSubCode
 	WriteStringToFile                        = contract.WriteStringToFile
 )
