@@ -410,7 +410,9 @@ func TestFieldMergeBaseInABlob(t *testing.T) { // facebook/rocksdb#12462
 }
 
 func TestFieldEntitiesAndBlobReferences(t *testing.T) { // facebook/rocksdb#11162
-	x := newFieldTest(t, func(o *rocksdb.Options, b *rocksdb.BlockBasedTableOptions) { o.EnableBlobFiles, o.MinBlobSize = true, 0 })
+	x := newFieldTest(t, func(o *rocksdb.Options, b *rocksdb.BlockBasedTableOptions) {
+		o.EnableBlobFiles, o.MinBlobSize = true, 0
+	})
 	entity := func(ro *rocksdb.ReadOptions, key string) string {
 		var c rocksdb.PinnableWideColumns
 		defer c.Reset()
@@ -434,7 +436,9 @@ func TestFieldEntitiesAndBlobReferences(t *testing.T) { // facebook/rocksdb#1116
 	x.same("iterator", rest(it, it.Next, func(it *rocksdb.Iterator) string { return pairOf(it) + ":" + columnsOf(it.Columns()) }), "e=dv:=dv c1=x k=v:=v")
 	it.Close()
 	x.same("get", x.get(nil, "k")+" "+x.get(nil, "e"), "v dv")
-	x = newFieldTest(t, func(o *rocksdb.Options, b *rocksdb.BlockBasedTableOptions) { o.EnableBlobFiles, o.MinBlobSize = true, 0 })
+	x = newFieldTest(t, func(o *rocksdb.Options, b *rocksdb.BlockBasedTableOptions) {
+		o.EnableBlobFiles, o.MinBlobSize = true, 0
+	})
 	x.put("k", "v")
 	x.flush()
 	x.reopen()

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
+	"sync"
 	"testing"
 
 	"github.com/rocksdb-go/rocksdb"
@@ -133,4 +135,121 @@ func TestFaults_ReadOnlyWritesNothing(t *testing.T) {
 	if after := list(); !slices.Equal(before, after) {
 		t.Errorf("files %v, before %v", after, before)
 	}
+}
+
+// TestFaults_RepairKeepsBlobFiles finds all values again after a repair, with and
+// without CURRENT (facebook/rocksdb#13090, #13884).
+func TestFaults_RepairKeepsBlobFiles(t *testing.T) {
+	for _, lost := range []bool{false, true} {
+		x := newFieldTest(t, func(o *rocksdb.Options, b *rocksdb.BlockBasedTableOptions) {
+			o.EnableBlobFiles, o.MinBlobSize = true, 0
+		})
+		x.put("k", "v1", "k2", "v2")
+		x.flush()
+		x.put("k3", "v3")
+		x.flush()
+		x.close()
+		dir := filepath.Join(x.root, "db")
+		before := blobFileNames(t, dir)
+		if lost {
+			x.must(os.Remove(filepath.Join(dir, "CURRENT")))
+		}
+		x.must(rocksdb.RepairDB(dir, x.o))
+		for range 2 {
+			x.reopen()
+			x.same("scan", x.forward(nil), "k=v1 k2=v2 k3=v3")
+			x.same("get", x.get(nil, "k2"), "v2")
+		}
+		if after := blobFileNames(t, dir); len(before) != 2 || !slices.Equal(before, after) {
+			t.Errorf("blob files %v, before %v", after, before)
+		}
+		x.compact(true)
+		x.same("compacted", x.forward(nil), "k=v1 k2=v2 k3=v3")
+		x.close()
+	}
+}
+
+// TestFaults_BlocksWithDictionary counts the data blocks of files with a
+// compression dictionary.
+func TestFaults_BlocksWithDictionary(t *testing.T) {
+	x := newFieldTest(t, func(o *rocksdb.Options, b *rocksdb.BlockBasedTableOptions) {
+		o.Compression, o.CompressionOpts.MaxDictBytes, b.BlockSize = rocksdb.ZSTD, 4096, 256
+	})
+	for i := range 200 {
+		x.put(fmt.Sprintf("k%03d", i), strings.Repeat("v", 100))
+	}
+	x.flush()
+	x.compact(true)
+	all, err := x.db.GetPropertiesOfAllTables()
+	x.must(err)
+	for name, p := range all {
+		if p.NumDataBlocks < 50 {
+			t.Errorf("%s: %d data blocks", name, p.NumDataBlocks)
+		}
+	}
+}
+
+// blobNames notes the blob files that are told of.
+type blobNames struct {
+	rocksdb.EventListenerBase
+	mu    sync.Mutex
+	paths []string
+}
+
+func (*blobNames) Name() string { return "blobNames" }
+
+func (b *blobNames) OnBlobFileCreated(info *rocksdb.BlobFileCreationInfo) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.paths = append(b.paths, info.FilePath)
+}
+
+// TestFaults_BlobFilesOfCompactions names the blob file, not a table, where a
+// compaction completes one (facebook/rocksdb#15021).
+func TestFaults_BlobFilesOfCompactions(t *testing.T) {
+	seen := &blobNames{}
+	x := newFieldTest(t, func(o *rocksdb.Options, b *rocksdb.BlockBasedTableOptions) {
+		o.EnableBlobFiles, o.EnableBlobGarbageCollection, o.BlobGarbageCollectionAgeCutoff, o.BlobFileSize = true, true, 1, 1
+		o.Listeners = append(o.Listeners, seen)
+	})
+	x.put("a", "1", "b", "2", "c", "3")
+	x.flush()
+	x.compact(true)
+	x.close()
+	seen.mu.Lock()
+	defer seen.mu.Unlock()
+	if len(seen.paths) != 6 {
+		t.Error(seen.paths)
+	}
+	for _, p := range seen.paths {
+		if !strings.HasSuffix(p, ".blob") {
+			t.Error(p)
+		}
+	}
+}
+
+// TestFaults_ReverseMultiScanOverVersions goes on past many versions of a key.
+func TestFaults_ReverseMultiScanOverVersions(t *testing.T) {
+	x := newFieldTest(t, func(o *rocksdb.Options, b *rocksdb.BlockBasedTableOptions) { o.MaxSequentialSkipInIterations = 2 })
+	var views []rocksdb.Snapshot
+	for i := range 8 {
+		x.put("a", fmt.Sprint(i), "b", fmt.Sprint(i), "c", fmt.Sprint(i))
+		views = append(views, x.snapshot())
+	}
+	for range 2 {
+		args := rangesOf(x.comparator(), "a-c")
+		args.Reverse = true
+		m := x.db.NewMultiScan(nil, args)
+		var got []string
+		for scan := range m.Scans() {
+			for k, v := range scan {
+				got = append(got, string(k)+"="+string(v))
+			}
+		}
+		x.must(m.Err())
+		x.must(m.Close())
+		x.same("scan", strings.Join(got, " "), "b=7 a=7")
+		x.flush()
+	}
+	x.release(views...)
 }

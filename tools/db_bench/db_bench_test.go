@@ -477,3 +477,31 @@ func TestFlags_CompressionManager(t *testing.T) {
 		}
 	}
 }
+
+// TestMicrosPerOpOfThreads: micros/op is the mean time of an operation over all
+// threads, not the inverse of ops/sec.
+func TestMicrosPerOpOfThreads(t *testing.T) { // facebook/rocksdb#4949
+	dir := t.TempDir()
+	if out, code := runTool(t, "--db="+dir+"/db", "--benchmarks=fillrandom", "--num=300"); code != 0 {
+		t.Fatal(out)
+	}
+	line := regexp.MustCompile(`readrandom +: +([\d.]+) micros/op \d+ ops/sec ([\d.]+) seconds (\d+) operations`)
+	for _, threads := range []int{1, 4} {
+		out, code := runTool(t, "--db="+dir+"/db", "--use_existing_db", "--benchmarks=readrandom", "--num=300", "--reads=50000", "--threads="+strconv.Itoa(threads))
+		m := line.FindStringSubmatch(out)
+		if code != 0 || m == nil {
+			t.Fatal(out)
+		}
+		micros, _ := strconv.ParseFloat(m[1], 64)
+		seconds, _ := strconv.ParseFloat(m[2], 64)
+		operations, _ := strconv.Atoi(m[3])
+		if operations != 50000*threads {
+			t.Error(operations, "operations")
+		}
+		// The threads' times sum to more than the run's, and to no more than as
+		// many of them.
+		if sum := micros * float64(operations) / 1e6; sum > 1.1*seconds*float64(threads)+0.2 || threads > 1 && sum < 1.05*seconds {
+			t.Errorf("%d threads: %v micros/op of %d operations in %v seconds", threads, micros, operations, seconds)
+		}
+	}
+}
