@@ -127,7 +127,11 @@ func (t *BlockBasedTable) Get(ro *rocksdb.ReadOptions, key []byte, gc *table.Get
 }
 
 func (t *BlockBasedTable) countTruePositive(ro *rocksdb.ReadOptions) {
-	monitoring.RecordTick(t.ioptions.Stats, rocksdb.BloomFilterFullTruePositive, 1)
+	tick := rocksdb.BloomFilterFullTruePositive
+	if !t.wholeKeyFiltering {
+		tick = rocksdb.BloomFilterPrefixTruePositive
+	}
+	monitoring.RecordTick(t.ioptions.Stats, tick, 1)
 	if perf := ro.PerfContext; perf.CountEnabled() {
 		t.perfLevel(perf, func(l *rocksdb.PerfContextByLevel) { l.BloomFilterFullTruePositive++ })
 	}
