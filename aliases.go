@@ -161,6 +161,7 @@ type (
 	FlushReason                            = contract.FlushReason
 	FlushWALOptions                        = contract.FlushWALOptions
 	GetColumnFamilyMetaDataOptions         = contract.GetColumnFamilyMetaDataOptions
+	GetMergeOperandsOptions                = contract.GetMergeOperandsOptions
 	Histogram                              = contract.Histogram
 	HistogramData                          = contract.HistogramData
 	HyperClockCacheOptions                 = contract.HyperClockCacheOptions
@@ -1462,6 +1463,7 @@ var (
 	ErrIncomplete                            = contract.ErrIncomplete
 	ErrInvalidArgument                       = contract.ErrInvalidArgument
 	ErrMergeInProgress                       = contract.ErrMergeInProgress
+	ErrMergeOperandThresholdExceeded         = contract.ErrMergeOperandThresholdExceeded
 	ErrNoSpace                               = contract.ErrNoSpace
 	ErrNotFound                              = contract.ErrNotFound
 	ErrNotSupported                          = contract.ErrNotSupported

@@ -175,6 +175,15 @@ func (c *ColumnFamily) GetInto(ro *ReadOptions, key []byte, value *PinnableSlice
 	return c.impl.Get(ro, c.ColumnFamilyHandleImpl, key, value)
 }
 
+// GetMergeOperands gives key's merge operands unmerged, oldest first; a base
+// value counts as the oldest. operands needs room for as many as o expects, nil
+// options expect as many as there is room for. More of them are an Incomplete
+// with SubCodeMergeOperandsInsufficientCapacity, and n says how many there are.
+// Release has to be called on the operands before the database is closed.
+func (c *ColumnFamily) GetMergeOperands(ro *ReadOptions, key []byte, operands []PinnableSlice, o *GetMergeOperandsOptions) (n int, err error) {
+	return c.impl.GetMergeOperands(ro, c.ColumnFamilyHandleImpl, key, operands, o)
+}
+
 // MultiGet is GetInto for each key, at one state of the family.
 func (c *ColumnFamily) MultiGet(ro *ReadOptions, keys [][]byte, values []PinnableSlice, errs []error) {
 	c.impl.MultiGet(ro, c.ColumnFamilyHandleImpl, keys, values, errs)

@@ -3,7 +3,6 @@
 package db_test
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"sync"
@@ -13,6 +12,7 @@ import (
 	"github.com/rocksdb-go/rocksdb"
 	"github.com/rocksdb-go/rocksdb/db/dbformat"
 	contract "github.com/rocksdb-go/rocksdb/include/rocksdb"
+	"github.com/rocksdb-go/rocksdb/util"
 )
 
 // limitedAppend appends, and stops collecting operands at limit.
@@ -60,10 +60,11 @@ func TestDBMergeOperatorTest_LimitMergeOperands(t *testing.T) {
 type putOrFail struct{ contract.MergeOperator }
 
 func (m putOrFail) FullMergeV2(in *contract.MergeOperationInput, out *contract.MergeOperationOutput) bool {
-	if e := in.ExistingValue; e != nil && bytes.Equal(e, []byte("corrupted")) {
-		return false
+	list := in.Operands
+	if e := in.ExistingValue; e != nil {
+		list = append([][]byte{e}, list...)
 	}
-	for _, v := range in.Operands {
+	for _, v := range list {
 		switch string(v) {
 		case "corrupted":
 			return false
@@ -200,7 +201,7 @@ func (x *dbTest) wantEverywhere(want map[string]string) {
 		x.wantGet(0, k, v)
 	}
 	for _, tailing := range []bool{false, true} {
-		it := x.iter(0, func(ro *contract.ReadOptions) { ro.Tailing = tailing })
+		it := x.iter(0, func(ro *contract.ReadOptions) { ro.Tailing, ro.TotalOrderSeek = tailing, true })
 		n := 0
 		for it.SeekToFirst(); it.Valid(); it.Next() {
 			if v, ok := want[string(it.Key())]; !ok || v != string(it.Value()) {
@@ -381,4 +382,167 @@ func TestMergeOperatorPinningTest_TailingIterator(t *testing.T) {
 			x.Fatal(err)
 		}
 	})
+}
+
+func TestDBMergeOperatorTest_MergeOperatorFailsWithMustMerge(t *testing.T) {
+	const bad, operands = "corrupted_must_merge", 3
+	x := newDBTest(t)
+	x.putOrFail()
+	for i := range operands { // which of the operands fails
+		value := func(j int) string {
+			if i == j {
+				return bad
+			}
+			return "ok"
+		}
+		failed := func(err error) bool {
+			return isCorruption(err) && contract.AsStatus(err).SubCode == contract.SubCodeMergeOperatorFailed
+		}
+		check := func() {
+			t.Helper()
+			x.wantGet(0, "k0", "val")
+			if _, err := x.db.Get(nil, []byte("k1")); !failed(err) {
+				t.Fatal(err)
+			}
+			x.wantGet(0, "k2", "val")
+			it := x.iter(0)
+			it.walk("first", "=k0", "next")
+			it.wantError(failed)
+			it.walk("last", "=k2", "prev")
+			it.wantError(isCorruption)
+			it.walk("seek k2", "=k2")
+			x.must(it.Close())
+			x.wantOperands("k1", value(0), value(1), value(2))
+		}
+		everywhere := func() {
+			t.Helper()
+			check()
+			x.flush(0)
+			check()
+			o := contract.DefaultCompactRangeOptions()
+			o.BottommostLevelCompaction = contract.BottommostLevelCompactionForceOptimized
+			x.must(x.db.CompactRange(&o, nil, nil))
+			check()
+		}
+		x.puts(0, "k0", "val", "k2", "val")
+		for j := range operands {
+			x.mustMerge(0, "k1", value(j))
+		}
+		everywhere()
+		x.mustPut(0, "k1", value(0))
+		for j := 1; j < operands; j++ {
+			x.mustMerge(0, "k1", value(j))
+		}
+		everywhere()
+		x.mustDelete(0, "k1")
+		for j := range operands {
+			x.mustMerge(0, "k1", value(j))
+		}
+		everywhere()
+
+		for _, k := range []string{"k0", "k1", "k2"} {
+			x.mustDelete(0, k)
+			x.wantGet(0, k, "NOT_FOUND")
+		}
+		o := contract.DefaultCompactRangeOptions()
+		o.BottommostLevelCompaction = contract.BottommostLevelCompactionForceOptimized
+		x.must(x.db.CompactRange(&o, nil, nil))
+		x.wantFiles(0, "")
+	}
+}
+
+func TestDBMergeOperatorTest_MergeOperandThresholdExceeded(t *testing.T) {
+	x := newDBTest(t)
+	o := x.currentOptions()
+	o.MergeOperator = x.mergeOperator("put")
+	x.reopen(o)
+	keys := []string{"foo", "bar", "baz"}
+	for _, k := range keys {
+		x.mustPut(0, k, k+"0")
+	}
+	// As many operands as the key's place says, kept apart by snapshots.
+	for i := range keys {
+		s := x.db.GetSnapshot()
+		defer x.db.ReleaseSnapshot(s)
+		for _, k := range keys[i:] {
+			x.mustMerge(0, k, fmt.Sprint(k, i+1))
+		}
+	}
+	verify := func(threshold *uint64) {
+		t.Helper()
+		ro := contract.DefaultReadOptions()
+		ro.MergeOperandCountThreshold = threshold
+		check := func(i int, v *contract.PinnableSlice, err error) {
+			t.Helper()
+			marked := threshold != nil && uint64(i+1) > *threshold
+			if marked != errors.Is(err, rocksdb.ErrMergeOperandThresholdExceeded) || !marked && err != nil {
+				t.Fatalf("%s: %v", keys[i], err)
+			}
+			if string(v.Data()) != fmt.Sprint(keys[i], i+1) {
+				t.Fatalf("%s: %q", keys[i], v.Data())
+			}
+			v.Release()
+		}
+		list := make([][]byte, len(keys))
+		for i, k := range keys {
+			list[i] = []byte(k)
+			v, err := x.db.Get(&ro, []byte(k))
+			check(i, &v, err)
+			if !x.db.KeyMayExist(&ro, []byte(k)) {
+				t.Fatal(k)
+			}
+		}
+		values, errs := make([]contract.PinnableSlice, len(keys)), make([]error, len(keys))
+		x.db.MultiGet(&ro, list, values, errs)
+		for i := range keys {
+			check(i, &values[i], errs[i])
+		}
+	}
+	for range 2 {
+		verify(nil)
+		for i := range uint64(5) {
+			verify(&i)
+		}
+		x.flush(0)
+	}
+}
+
+func TestPerConfigMergeOperatorPinningTest_Randomized(t *testing.T) {
+	for _, off := range []bool{false, true} {
+		x := newDBTest(t)
+		for more := true; more; more = x.changeOptions(skipMergePut) {
+			x.randomMerges(off)
+		}
+	}
+}
+
+func (x *dbTest) randomMerges(noCache bool) {
+	x.Helper()
+	o := blockTable(x.currentOptions(), func(t *contract.BlockBasedTableOptions) { t.NoBlockCache = noCache })
+	o.MergeOperator = x.mergeOperator("max")
+	x.destroyAndReopen(o)
+	const merges = 1000
+	const keys = merges / 10
+	r, want := util.NewRandom(301), map[string]string{}
+	pair := func() (string, string) { return key(int(r.Next() % keys)), r.RandomString(20) }
+	puts := func() {
+		for range keys / 10 {
+			k, v := pair()
+			x.mustPut(0, k, v)
+			want[k] = v
+		}
+	}
+	puts()
+	for range merges {
+		k, v := pair()
+		x.mustMerge(0, k, v)
+		want[k] = max(want[k], v)
+	}
+	puts()
+	for range keys / 10 {
+		k := key(int(r.Next() % keys))
+		x.mustDelete(0, k)
+		delete(want, k)
+	}
+	x.wantEverywhere(want)
 }

@@ -101,9 +101,7 @@ func TestDBOptionsRefused_Calls(t *testing.T) {
 	if err := d.Put(nil, key, key); err != nil {
 		t.Fatal(err)
 	}
-	threshold := uint64(1)
 	for option, set := range map[string]func(ro *rocksdb.ReadOptions){
-		"merge_operand_count_threshold":     func(ro *rocksdb.ReadOptions) { ro.MergeOperandCountThreshold = &threshold },
 		"read_scoped_block_buffer_provider": func(ro *rocksdb.ReadOptions) { ro.ReadScopedBlockBufferProvider = noBuffers{} },
 	} {
 		ro := rocksdb.DefaultReadOptions()

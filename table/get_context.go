@@ -182,6 +182,9 @@ func (g *GetContext) SetReplayLog(log *[]byte) { g.replayLog = log }
 // HasReplayLog tells whether there is a log.
 func (g *GetContext) HasReplayLog() bool { return g.replayLog != nil }
 
+// CollectsOperands tells whether operands are wanted as they are.
+func (g *GetContext) CollectsOperands() bool { return !g.p.DoMerge }
+
 // NeedToReadSequence tells whether the sequence number is wanted.
 func (g *GetContext) NeedToReadSequence() bool { return g.p.Seq != nil }
 

@@ -259,6 +259,13 @@ func (d *DBImpl) multiGetImpl(ro *rocksdb.ReadOptions, sv *db.SuperVersion, keys
 		*k.Err = err
 	}
 	d.countMultiGet(ro, keys[:len(keys)-len(left)], len(keys))
+	if ro.MergeOperandCountThreshold != nil {
+		for _, k := range keys[:len(keys)-len(left)] {
+			if *k.Err == nil {
+				*k.Err = mergeThreshold(ro, &k.MergeContext)
+			}
+		}
+	}
 	return err
 }
 
@@ -317,6 +324,7 @@ func (d *DBImpl) multiView(ro *rocksdb.ReadOptions, cfs []rocksdb.ColumnFamilyHa
 			syncpoint.Process("DBImpl::MultiCFSnapshot::AfterLastTryRefSV")
 			return views, seq
 		}
+		syncpoint.Process("DBImpl::MultiCFSnapshot::BeforeCheckingSnapshot")
 		same := true
 		for _, sv := range views {
 			same = same && sv.VersionNumber == sv.CFD.GetSuperVersionNumber()

@@ -4,6 +4,7 @@
 package dbimpl
 
 import (
+	"strconv"
 	"sync"
 
 	"github.com/rocksdb-go/rocksdb/db"
@@ -72,8 +73,6 @@ var getScratchPool = sync.Pool{New: func() any { return &getScratch{} }}
 func checkReadTimestamp(ro *rocksdb.ReadOptions, cfd *db.ColumnFamilyData) error {
 	size := cfd.UserComparator().TimestampSize()
 	switch {
-	case ro.MergeOperandCountThreshold != nil:
-		return rocksdb.NotSupported("ReadOptions.merge_operand_count_threshold is not built yet")
 	case ro.ReadScopedBlockBufferProvider != nil:
 		return rocksdb.NotSupported("ReadOptions.read_scoped_block_buffer_provider is not built yet")
 	case size == 0 && ro.Timestamp != nil:
@@ -207,6 +206,7 @@ func (d *DBImpl) getFrom(sv *db.SuperVersion, ro *rocksdb.ReadOptions, key []byt
 		x.DoMerge = true
 		err = sv.Current.Get(ro, &s.key, x)
 		x.Value, x.Columns, x.MergeContext, x.Timestamp = nil, nil, nil, nil
+		_ = s.pinned.ReleasePinnedData() // blocks of operands, now merged; no iterators
 		if timed {
 			now := d.clock.NowNanos()
 			ro.PerfContext.GetFromOutputFilesTime += now - start
@@ -215,10 +215,21 @@ func (d *DBImpl) getFrom(sv *db.SuperVersion, ro *rocksdb.ReadOptions, key []byt
 		monitoring.RecordTick(d.stats, rocksdb.MemtableMiss, 1)
 	}
 	d.countGet(ro, err, value, s.columns)
+	if err == nil {
+		err = mergeThreshold(ro, &s.merge)
+	}
 	if timed {
 		ro.PerfContext.GetPostProcessTime += d.clock.NowNanos() - start
 	}
 	return kept, err
+}
+
+// mergeThreshold is the mark of a value that was merged of many operands.
+func mergeThreshold(ro *rocksdb.ReadOptions, m *dbformat.MergeContext) error {
+	if t := ro.MergeOperandCountThreshold; t != nil && uint64(m.GetNumOperands()) > *t {
+		return rocksdb.ErrMergeOperandThresholdExceeded
+	}
+	return nil
 }
 
 func (d *DBImpl) countGet(ro *rocksdb.ReadOptions, err error, value *rocksdb.PinnableSlice, columns *rocksdb.PinnableWideColumns) {
@@ -250,7 +261,7 @@ func (d *DBImpl) KeyMayExist(ro *rocksdb.ReadOptions, cf rocksdb.ColumnFamilyHan
 	} else {
 		o = *ro
 	}
-	o.ReadTier = rocksdb.BlockCacheTier
+	o.ReadTier, o.MergeOperandCountThreshold = rocksdb.BlockCacheTier, nil
 	err := d.Get(&o, cf, key, value)
 	return err == nil || rocksdb.IsIncomplete(err), err == nil
 }
@@ -529,6 +540,7 @@ func (it *Iterator) internalIterator(seq rocksdb.SequenceNumber) internaliter.In
 			err = add(m.NewIterator(ro, prefix, nil), m, true)
 		}
 	}
+	syncpoint.ProcessArg("DBImpl::NewInternalIterator:StatusCallback", &err)
 	if err != nil {
 		return internaliter.NewErrorInternalIterator(err)
 	}
@@ -570,6 +582,15 @@ func (it *Iterator) superVersion() *db.SuperVersion {
 		return it.tail.SuperVersion()
 	}
 	return it.sv
+}
+
+// GetProperty answers iterator properties, "rocksdb.iterator.super-version-number"
+// among them, which tells states of the family apart.
+func (it *Iterator) GetProperty(name string) (string, error) {
+	if sv := it.superVersion(); name == "rocksdb.iterator.super-version-number" && sv != nil {
+		return strconv.FormatUint(sv.VersionNumber, 10), nil
+	}
+	return it.DBIter.GetProperty(name)
 }
 
 // Close lets go of everything the iterator holds.

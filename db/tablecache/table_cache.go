@@ -380,7 +380,9 @@ func (it *releasingIterator) Close() error {
 // Get looks key, an internal key, up in f.
 func (c *TableCache) Get(ro *rocksdb.ReadOptions, f *version.FileMetaData, key []byte, gc *table.GetContext,
 	mo *options.MutableCFOptions, o *OpenOptions) error {
-	if c.ioptions.RowCache != nil && !gc.NeedToReadSequence() {
+	// Rows may hold fewer operands than are wanted, where the merge operator was
+	// satisfied with them, and a lookup of operands may end early.
+	if c.ioptions.RowCache != nil && !gc.NeedToReadSequence() && !gc.CollectsOperands() {
 		return c.getWithRowCache(ro, f, key, gc, mo, o)
 	}
 	_, err := c.getFromTable(ro, f, key, gc, mo, o)

@@ -108,8 +108,9 @@ type ReadOptions struct {
 	// ValueSizeSoftLimit of a MultiGet in bytes: keys past it get Aborted.
 	// Default no limit.
 	ValueSizeSoftLimit uint64
-	// MergeOperandCountThreshold, when not nil, marks reads that merged more
-	// operands.
+	// MergeOperandCountThreshold, when not nil, makes Get and MultiGet give
+	// ErrMergeOperandThresholdExceeded beside the value of a key that merged
+	// more operands. Iterators take no notice of it.
 	MergeOperandCountThreshold *uint64
 	// VerifyChecksums of what is read from files. Default true.
 	VerifyChecksums bool
@@ -180,6 +181,18 @@ func DefaultReadOptions() ReadOptions {
 		VerifyChecksums: true, FillCache: true, OptimizeMultigetForIO: true,
 		AutoReadaheadSize: true, IOActivity: IOActivityUnknown,
 	}
+}
+
+// GetMergeOperandsOptions are the options of GetMergeOperands.
+// Upstream: include/rocksdb/db.h.
+type GetMergeOperandsOptions struct {
+	// ExpectedMaxNumberOfOperands is the most to give; a key with more is an
+	// Incomplete.
+	ExpectedMaxNumberOfOperands int
+	// ContinueCB, when not nil, is called with each operand, newest first, but
+	// not with a base value; false ends the lookup with that operand. It must
+	// not keep the slice.
+	ContinueCB func(operand []byte) bool
 }
 
 // WriteOptions are the options of a write. A nil *WriteOptions means

@@ -12,7 +12,8 @@ import (
 // Code is the kind of an error.
 type Code uint8
 
-// The codes. CodeOK never appears in a *Status; success is a nil error.
+// The codes. Success is a nil error; CodeOK appears in one *Status alone,
+// ErrMergeOperandThresholdExceeded.
 const (
 	CodeOK Code = iota
 	CodeNotFound
@@ -196,6 +197,12 @@ var (
 	ErrColumnFamilyDropped = &Status{Code: CodeColumnFamilyDropped}
 	ErrNoSpace             = &Status{Code: CodeIOError, SubCode: SubCodeNoSpace}
 	ErrPathNotFound        = &Status{Code: CodeIOError, SubCode: SubCodePathNotFound}
+
+	// ErrMergeOperandThresholdExceeded is a mark, not a failure: the value that
+	// comes with it is good. Only reads with
+	// ReadOptions.MergeOperandCountThreshold give it.
+	// Upstream: Status::OkMergeOperandThresholdExceeded.
+	ErrMergeOperandThresholdExceeded = &Status{Code: CodeOK, SubCode: SubCodeMergeOperandThresholdExceeded}
 )
 
 func newStatus(code Code, sub SubCode, msg []string) *Status {
