@@ -419,6 +419,10 @@ func (c *LDBCommand) run() {
 		c.failErr("", rocksdb.NotSupported("command", c.def.name))
 		return
 	}
+	if c.optionMap["env_uri"] != "" && c.optionMap["fs_uri"] != "" {
+		c.fail("Invalid argument: cannot specify both fs_uri and env_uri")
+		return
+	}
 	for _, name := range notSupported {
 		if _, ok := c.optionMap[name]; ok || c.isFlag(name) {
 			c.failErr("", rocksdb.NotSupported("--"+name))

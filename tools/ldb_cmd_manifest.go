@@ -82,10 +82,10 @@ func overrideForReduce(c *LDBCommand, o *rocksdb.ColumnFamilyOptions) {
 
 // oldNumOfLevels counts the levels up to the last one that holds files.
 func (c *LDBCommand) oldNumOfLevels() (levels int, dbID string, err error) {
-	vs := c.versionSet(c.dbPath, "", true)
+	vs := c.versionSet(c.dbPath, "", false)
 	defer vs.Destroy()
 	dbID, err = vs.Recover([]rocksdb.ColumnFamilyDescriptor{{Name: rocksdb.DefaultColumnFamilyName, Options: c.options.ColumnFamilyOptions}}, true, nil)
-	if err != nil {
+	if err != nil { // there are other families, too
 		return 0, "", err
 	}
 	storage := vs.GetColumnFamilySet().GetDefault().Current().StorageInfo()

@@ -128,3 +128,34 @@ func TestRealCommandLines(t *testing.T) {
 		}
 	}
 }
+
+// TestMistakenCommandLines: what Debian's ldb answers to arguments that are
+// wrong, with its exit code.
+func TestMistakenCommandLines(t *testing.T) {
+	t.Chdir(t.TempDir())
+	runLines(t, []commandLine{
+		{line: "ldb --db=db --create_if_missing batchput a1 b1 a2 b2 zz yy", out: `^OK\n$`},
+		{line: "ldb --db=db create_column_family cf2", out: `^OK\n$`},
+		{line: "ldb --db=db --column_family=cf2 put x y", out: `^OK\n$`},
+		{line: "ldb --db=db get", code: 1, err: `^Failed: <key> must be specified for the get command\n$`},
+		{line: "ldb --db=db put k", code: 1, err: `^Failed: <key> and <value> must be specified for the put command\n$`},
+		{line: "ldb --db=db batchput", code: 1, err: `^Failed: At least one <key> <value> pair must be specified batchput\.\n$`},
+		{line: "ldb --db=db batchput a b c", code: 1, err: `^Failed: Equal number of <key>s and <value>s must be specified for batchput\.\n$`},
+		{line: "ldb --db=db delete", code: 1, err: `^Failed: KEY must be specified for the delete command\n$`},
+		{line: "ldb --db=db deleterange a1", code: 1, err: `^Failed: begin and end keys must be specified for the delete command\n$`},
+		{line: "ldb --db=db approxsize", code: 1, err: `^Failed: from must be specified for approxsize command\n$`},
+		{line: "ldb --db=db approxsize --from=a1", code: 1, err: `^Failed: to must be specified for approxsize command\n$`},
+		{line: "ldb --db=db scan --max_keys=x", code: 1, err: `^Failed: max_keys has an invalid value\n$`},
+		{line: "ldb --db=db scan --column_family=nope", code: 1, err: `^Failed: Non-existing column family nope\n$`},
+		{line: "ldb --db=db drop_column_family default", code: 1, err: `^Failed: Fail to drop column family: Invalid argument: Can't drop default column family\n$`},
+		{line: "ldb --db=db reduce_levels --new_levels=3", code: 1, err: `^Failed: Invalid argument: Column families not opened: cf2\n$`},
+		{line: "ldb --db=db reduce_levels", code: 1, err: `^Failed:  Use --new_levels to specify a new level number\n`},
+		{line: "ldb --db=db get a1 --env_uri=a --fs_uri=b", code: 1, err: `Failed: Invalid argument: cannot specify both fs_uri and env_uri\n$`},
+		{line: "ldb --db=db get a1 --fs_uri=b", code: 1, err: `^Failed: Not implemented: --fs_uri\n$`},
+		{line: "ldb --db=db get a1 --secondary_path=sec", code: 1, err: `^Failed: Not implemented: --secondary_path\n$`},
+		{line: "ldb --db=db unsafe_remove_sst_file x", code: 1, err: `^Failed: Failed to parse SST file number x\n$`},
+		{line: "ldb --db=db checkpoint", code: 1, err: `^Failed: Invalid argument: invalid checkpoint directory name\n$`},
+		{line: "ldb --db=db get a1 --block_size=-1", code: 1, err: `^Failed: block_size must be > 0\.\n$`},
+		{line: "ldb --db=db get a1 --compression_type=zzz", code: 1, err: `^Failed: Unknown compression algorithm: zzz\n$`},
+	})
+}
