@@ -348,7 +348,15 @@ func TestSSTDump_Scan(t *testing.T) {
 	if r := sstDump(t, o, "--parse_internal_key=0x61620105000000000000"); r.code != 0 || r.out != "key='6162' seq:5, type:1\n" {
 		t.Errorf("--parse_internal_key: %+v", r)
 	}
-	if r := sstDump(t, o, "--parse_internal_key=abc"); r.code != 255 || !strings.HasPrefix(r.err, "ERROR: Invalid key input 'abc'") {
+	if r := sstDump(t, o, "--parse_internal_key=abc"); r.code != 255 ||
+		!strings.HasPrefix(r.err, "Invalid hex input abc.  Must start with 0x\nERROR: Invalid key input 'abc'") {
+		t.Errorf("--parse_internal_key: %+v", r)
+	}
+	// A damaged key is shown as far as it goes.
+	if r := sstDump(t, o, "--parse_internal_key=0x613101000000000000"); r.code != 255 || r.out != "key='61' seq:1, type:49\n" || r.err == "" {
+		t.Errorf("--parse_internal_key: %+v", r)
+	}
+	if r := sstDump(t, o, "--parse_internal_key=0x6131"); r.code != 255 || r.out != "key='' seq:72057594037927935, type:0\n" || r.err == "" {
 		t.Errorf("--parse_internal_key: %+v", r)
 	}
 	// A damaged block is found.

@@ -297,15 +297,23 @@ func (s *sstDump) parseInternalKey(text string) error {
 	const failed = sstDumpExit(255) // -1 to the system
 	digits, ok := strings.CutPrefix(text, "0x")
 	key, decoded := util.DecodeHex(digits)
+	if !ok {
+		s.warnf("Invalid hex input %s.  Must start with 0x\n", text)
+	}
 	if !ok || !decoded {
 		s.warnf("ERROR: Invalid key input '%s' Use 0x{hex representation of internal rocksdb key}\n", text)
 		return failed
 	}
 	k, err := dbformat.ParseInternalKey(key, true)
+	if len(key) < dbformat.NumInternalBytes {
+		k = dbformat.ParsedInternalKey{Sequence: dbformat.MaxSequenceNumber}
+	}
 	if err != nil {
 		s.warnf("%s\n", rocksdb.AsStatus(err).Message)
+	}
+	s.printf("key=%s\n", k.DebugString(true, true)) // what there is of it
+	if err != nil {
 		return failed
 	}
-	s.printf("key=%s\n", k.DebugString(true, true))
 	return nil
 }
