@@ -26,3 +26,38 @@ func (c *Checkpoint) CreateCheckpoint(dir string, logSizeForFlush uint64) (Seque
 func (c *Checkpoint) ExportColumnFamily(cf *ColumnFamily, dir string) (*ExportImportFilesMetaData, error) {
 	return c.impl.ExportColumnFamily(cf.ColumnFamilyHandleImpl, dir)
 }
+
+// CheckpointEngineOptions configure a CheckpointEngine.
+type CheckpointEngineOptions = checkpoint.CheckpointEngineOptions
+
+// CreateCheckpointOptions are those of one checkpoint of a CheckpointEngine.
+type CreateCheckpointOptions = checkpoint.CreateCheckpointOptions
+
+// DefaultCheckpointEngineOptions link where the file system can, one file at a
+// time.
+func DefaultCheckpointEngineOptions() CheckpointEngineOptions {
+	return checkpoint.DefaultCheckpointEngineOptions()
+}
+
+// CheckpointEngine makes checkpoints of databases, linking or copying several
+// files at once and copying at a bounded rate.
+type CheckpointEngine struct{ impl *checkpoint.CheckpointEngine }
+
+// OpenCheckpointEngine makes an engine; it has nothing to close.
+func OpenCheckpointEngine(o CheckpointEngineOptions) (*CheckpointEngine, error) {
+	e, err := checkpoint.OpenCheckpointEngine(o)
+	if err != nil {
+		return nil, err
+	}
+	return &CheckpointEngine{e}, nil
+}
+
+// CreateCheckpoint is Checkpoint.CreateCheckpoint of db; o may be nil.
+func (e *CheckpointEngine) CreateCheckpoint(db *DB, dir string, o *CreateCheckpointOptions) (SequenceNumber, error) {
+	return e.impl.CreateCheckpoint(db.impl, dir, o)
+}
+
+// ExportColumnFamily is Checkpoint.ExportColumnFamily of a family of db.
+func (e *CheckpointEngine) ExportColumnFamily(db *DB, cf *ColumnFamily, dir string) (*ExportImportFilesMetaData, error) {
+	return e.impl.ExportColumnFamily(db.impl, cf.ColumnFamilyHandleImpl, dir)
+}

@@ -19,6 +19,8 @@ type CopyOptions struct {
 	SrcTemperature, DstTemperature rocksdb.Temperature
 	UseFsync                       bool
 	MaxReadBufferSize              int
+	// Progress is told of each piece read, before it is written; it may wait.
+	Progress func(bytes int)
 	// ReadOptions and WriteOptions may be nil.
 	ReadOptions, WriteOptions *rocksdb.IOOptions
 }
@@ -72,6 +74,9 @@ func CopyToWriter(fs rocksdb.FileSystem, source string, w *WritableFileWriter, s
 		if len(data) == 0 {
 			return rocksdb.Corruptionf("File smaller than expected for copy: %s expecting %d more bytes after %d",
 				source, size, w.GetFileSize())
+		}
+		if o.Progress != nil {
+			o.Progress(len(data))
 		}
 		if err := w.Append(o.WriteOptions, data, 0); err != nil {
 			return err

@@ -1,5 +1,4 @@
-// Port of utilities/checkpoint/checkpoint_impl.{h,cc}. Differs: files are linked
-// and copied one after the other; there is no CheckpointEngine yet. A staging
+// Port of utilities/checkpoint/checkpoint_impl.{h,cc}. Differs: a staging
 // directory that an earlier export left is removed.
 
 package checkpoint
@@ -99,6 +98,11 @@ func (c *Checkpoint) withoutDeletions(f func() error) error {
 // are surely in it. The memtables are flushed first when the logs have at least
 // logSizeForFlush bytes, always with 0; otherwise the logs are copied.
 func (c *Checkpoint) CreateCheckpoint(dir string, logSizeForFlush uint64) (seq rocksdb.SequenceNumber, err error) {
+	return c.create(dir, logSizeForFlush, serialMover{c})
+}
+
+// create is upstream's CheckpointImpl::CreateCheckpointImpl.
+func (c *Checkpoint) create(dir string, logSizeForFlush uint64, m mover) (seq rocksdb.SequenceNumber, err error) {
 	switch err := c.fs.FileExists(dir, nil); {
 	case err == nil:
 		return 0, rocksdb.InvalidArgument("Directory exists")
@@ -117,7 +121,11 @@ func (c *Checkpoint) CreateCheckpoint(dir string, logSizeForFlush uint64) (seq r
 	if err = c.fs.CreateDir(tmp, nil); err == nil {
 		err = c.withoutDeletions(func() error {
 			var err error
-			seq, err = c.collect(tmp, logSizeForFlush)
+			seq, err = c.collect(tmp, logSizeForFlush, m)
+			// What was begun ends before the directory is cleaned or renamed.
+			if ferr := m.finish(); err == nil {
+				err = ferr
+			}
 			return err
 		})
 	}
@@ -142,21 +150,18 @@ func (c *Checkpoint) CreateCheckpoint(dir string, logSizeForFlush uint64) (seq r
 }
 
 // collect puts the live files into a directory.
-func (c *Checkpoint) collect(to string, logSizeForFlush uint64) (rocksdb.SequenceNumber, error) {
+func (c *Checkpoint) collect(to string, logSizeForFlush uint64, m mover) (rocksdb.SequenceNumber, error) {
+	paths := func(f *rocksdb.LiveFileStorageInfo) (src, dst string) {
+		return f.Directory + "/" + f.RelativeFilename, to + "/" + f.RelativeFilename
+	}
 	return c.CreateCustomCheckpoint(&CustomCheckpoint{
 		Link: func(f *rocksdb.LiveFileStorageInfo) error {
-			logging.Info(c.log, "Hard Linking %s", f.RelativeFilename)
-			return c.fs.LinkFile(f.Directory+"/"+f.RelativeFilename, to+"/"+f.RelativeFilename, &rocksdb.IOOptions{})
+			src, dst := paths(f)
+			return m.link(src, dst, f)
 		},
 		Copy: func(f *rocksdb.LiveFileStorageInfo) error {
-			logging.Info(c.log, "Copying %s", f.RelativeFilename)
-			src, dst := f.Directory+"/"+f.RelativeFilename, to+"/"+f.RelativeFilename
-			if f.Size == 0 {
-				// CopyFile takes 0 for all there is by now.
-				return file.CreateFile(c.fs, dst, nil, c.useFsync)
-			}
-			return file.CopyFile(c.fs, src, dst, f.Size, &file.CopyOptions{SrcTemperature: f.Temperature, DstTemperature: f.Temperature,
-				UseFsync: c.useFsync, MaxReadBufferSize: 1 << 20})
+			src, dst := paths(f)
+			return m.copy(src, dst, f)
 		},
 		Create: func(f *rocksdb.LiveFileStorageInfo) error {
 			logging.Info(c.log, "Creating %s", f.RelativeFilename)
@@ -164,6 +169,16 @@ func (c *Checkpoint) collect(to string, logSizeForFlush uint64) (rocksdb.Sequenc
 		},
 		LogSizeForFlush: logSizeForFlush,
 	})
+}
+
+// copyFile copies the first f.Size bytes, keeping the temperature.
+func (c *Checkpoint) copyFile(src, dst string, f *rocksdb.LiveFileStorageInfo, o *file.CopyOptions) error {
+	if f.Size == 0 {
+		// CopyFile takes 0 for all there is by now.
+		return file.CreateFile(c.fs, dst, nil, c.useFsync)
+	}
+	o.SrcTemperature, o.DstTemperature, o.UseFsync = f.Temperature, f.Temperature, c.useFsync
+	return file.CopyFile(c.fs, src, dst, f.Size, o)
 }
 
 // CustomCheckpoint says how files are collected.
