@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/rocksdb-go/rocksdb"
+	"github.com/rocksdb-go/rocksdb/env"
 	"github.com/rocksdb-go/rocksdb/test_util/syncpoint"
 	"github.com/rocksdb-go/rocksdb/util"
 )
@@ -41,6 +42,18 @@ func (l *errorListener) OnBackgroundError(_ rocksdb.BackgroundErrorReason, err *
 	}
 }
 
+// quickClock waits a fiftieth of the time: after errors there are seconds.
+type quickClock struct{ rocksdb.SystemClockWrapper }
+
+func (c *quickClock) Name() string { return "QuickClock" }
+
+func (c *quickClock) SleepForMicroseconds(micros int) { c.Target.SleepForMicroseconds(micros / 50) }
+
+func (c *quickClock) TimedWait(wake <-chan struct{}, deadline uint64) bool {
+	now := c.NowMicros()
+	return c.Target.TimedWait(wake, now+(max(deadline, now)-now)/50)
+}
+
 type errorTest struct {
 	*dbTest
 	listener *errorListener
@@ -50,6 +63,7 @@ type errorTest struct {
 // newErrorTest opens a database with a listener; set changes the options.
 func newErrorTest(t *testing.T, auto bool, set func(o *rocksdb.Options)) *errorTest {
 	x := &errorTest{dbTest: newDBTest(t), listener: &errorListener{noAutoRecovery: !auto, ended: make(chan error, 100)}}
+	x.env = env.NewCompositeEnvWrapper(env.Default(), x.fault, &quickClock{rocksdb.SystemClockWrapper{Target: rocksdb.DefaultSystemClock()}})
 	x.o = x.defaultOptions()
 	x.o.Listeners = append(x.o.Listeners, x.listener)
 	x.o.Statistics = rocksdb.NewStatistics()

@@ -381,9 +381,10 @@ func (d *DBImpl) flushStoppedLocked(reason rocksdb.FlushReason, job *jobContext,
 // syncClosedLogsLocked syncs the logs that are no longer written to. The mutex
 // is released meanwhile.
 func (d *DBImpl) syncClosedLogsLocked() error {
+	recovering := d.errorHandler.IsRecoveryInProgress()
 	d.mu.Unlock()
 	syncpoint.Process("DBImpl::SyncClosedWals:Start")
-	err := d.syncWALs(false)
+	err := d.syncWALs(false, recovering)
 	if err != nil {
 		syncpoint.Process("DBImpl::SyncClosedWals:Failed")
 	} else {
@@ -396,7 +397,7 @@ func (d *DBImpl) syncClosedLogsLocked() error {
 
 // syncWALs makes the logs durable, the one that is written to only when asked
 // to, and tells the MANIFEST. No lock is held.
-func (d *DBImpl) syncWALs(includeCurrent bool) error {
+func (d *DBImpl) syncWALs(includeCurrent, recovering bool) error {
 	d.walMu.Lock()
 	current := d.logNumber.Load()
 	upTo := current
@@ -433,7 +434,7 @@ func (d *DBImpl) syncWALs(includeCurrent bool) error {
 		syncpoint.Process("DBWALTest::SyncWALNotWaitWrite:1")
 	}
 	monitoring.RecordTick(d.stats, rocksdb.WALFileSynced, 1)
-	err := d.syncWriters(toSync, current)
+	err := d.syncWriters(toSync, current, recovering)
 	if err != nil {
 		logging.Error(d.infoLog, "WAL Sync error %v", err)
 		d.walWriteStatusCheck(err)
@@ -458,10 +459,13 @@ func (d *DBImpl) syncWALs(includeCurrent bool) error {
 // syncWriters syncs logs that are marked for it. Those before current, which
 // nobody writes to any more, are closed afterwards, unless the jobs that delete
 // them are to do so. One that may be used again has to be closed here: closing
-// cuts the file.
-func (d *DBImpl) syncWriters(list []*wal.Writer, current uint64) error {
+// cuts the file. With recovering a log that failed before is tried again.
+func (d *DBImpl) syncWriters(list []*wal.Writer, current uint64, recovering bool) error {
 	closeInactive := d.immutable.RecycleLogFileNum > 0 || !d.immutable.BackgroundCloseInactiveWALs
 	for _, w := range list {
+		if recovering {
+			w.File().ResetSeenError()
+		}
 		sync := w.File().Sync
 		if w.GetLogNumber() >= current {
 			sync = w.File().SyncWithoutFlush
@@ -821,7 +825,7 @@ func (d *DBImpl) SyncWAL() error {
 		return d.readOnlyError()
 	}
 	syncpoint.Process("DBImpl::SyncWAL:Begin")
-	err := d.syncWALs(true)
+	err := d.syncWALs(true, false)
 	syncpoint.Process("DBImpl::SyncWAL:BeforeMarkLogsSynced:2")
 	return err
 }

@@ -3,6 +3,8 @@
 package dbimpl
 
 import (
+	"slices"
+
 	"github.com/rocksdb-go/rocksdb/db"
 	"github.com/rocksdb-go/rocksdb/db/dbformat"
 	"github.com/rocksdb-go/rocksdb/db/writethread"
@@ -231,4 +233,12 @@ func (d *DBImpl) TestWALBufferIsEmpty() bool {
 	d.walMu.Lock()
 	defer d.walMu.Unlock()
 	return d.currentLog.BufferIsEmpty()
+}
+
+// TestGetFilesToQuarantine gives the files that a failed write of the MANIFEST
+// may have named.
+func (d *DBImpl) TestGetFilesToQuarantine() []uint64 {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Clone(d.errorHandler.GetFilesToQuarantine())
 }

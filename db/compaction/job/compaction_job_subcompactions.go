@@ -541,6 +541,8 @@ func (p *part) finish(err error, nextMinKey []byte) error {
 		p.s.rangeArgs.stats = &dropped
 		err = o.addRangeDels(&p.s.rangeArgs, nextMinKey)
 		p.recordDroppedKeys(&dropped)
+	}
+	if err == nil {
 		syncpoint.Process("CompactionJob::FinishCompactionOutputFile1")
 	}
 	entries := o.builder.NumEntries()
