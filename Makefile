@@ -6,16 +6,18 @@ export CGO_ENABLED = 0
 TAGS = invariants,syncpoint
 TOOLS = db_bench ldb sst_dump db_stress db_crashtest cache_bench upstream
 
-.PHONY: all check compat fuzz bench test race engines lint vet staticcheck xref porting generate clean $(TOOLS) \
+.PHONY: all check compat fuzz bench test race engines lint vet staticcheck xref porting generate clean $(TOOLS) rocksdb_dump rocksdb_undump \
 	crash_test crash_test_with_atomic_flush crash_test_with_best_efforts_recovery check_crash mutation $(CRASH_TESTS)
 
-all: $(TOOLS)
+all: $(TOOLS) rocksdb_dump rocksdb_undump
 
 # The tools, at the root and git-ignored. db_stress has kill points and checks of
 # invariants, as upstream's debug build.
 $(TOOLS):
 	$(GO) build $(if $(filter db_stress,$@),-tags "$(STRESS_TAGS)") -o $@ ./tools/$@
 STRESS_TAGS = killpoint,invariants
+rocksdb_dump rocksdb_undump:
+	$(GO) build -o $@ ./tools/dump/$@
 
 # Builds db_bench and runs the six usual benchmarks at NUM keys on a database in
 # a temporary directory; prints db_bench's own lines.
@@ -121,4 +123,4 @@ generate:
 	$(GO) generate ./...
 
 clean:
-	rm -f $(TOOLS) crashtest.log
+	rm -f $(TOOLS) rocksdb_dump rocksdb_undump crashtest.log
