@@ -44,7 +44,7 @@ func Dump(d *DumpOptions, o *rocksdb.Options) (err error) {
 	dbo.CreateIfMissing = false
 	db, handles, err := dbimpl.OpenForReadOnly(&dbo, d.DBPath, families, false)
 	if err != nil {
-		return fmt.Errorf("Unable to open database '%s' for reading: %w", d.DBPath, err)
+		return fmt.Errorf("unable to open database '%s' for reading: %w", d.DBPath, err)
 	}
 	defer func() {
 		for _, h := range handles {
@@ -54,7 +54,7 @@ func Dump(d *DumpOptions, o *rocksdb.Options) (err error) {
 	}()
 	f, err := os.Create(d.DumpLocation)
 	if err != nil {
-		return fmt.Errorf("Unable to open dump file '%s' for writing: %w", d.DumpLocation, err)
+		return fmt.Errorf("unable to open dump file '%s' for writing: %w", d.DumpLocation, err)
 	}
 	w := bufio.NewWriterSize(f, 1<<20)
 	if err = writeDump(d, db, w); err == nil {
@@ -99,7 +99,7 @@ func writeDump(d *DumpOptions, db *dbimpl.DBImpl, w *bufio.Writer) error {
 	}
 	err := it.Status()
 	if err != nil {
-		err = fmt.Errorf("Database iteration failed: %w", err)
+		err = fmt.Errorf("database iteration failed: %w", err)
 	}
 	return errors.Join(err, it.Close())
 }
@@ -118,7 +118,7 @@ type UndumpOptions struct {
 func Undump(u *UndumpOptions, o *rocksdb.Options) (err error) {
 	f, err := os.Open(u.DumpLocation)
 	if err != nil {
-		return fmt.Errorf("Unable to open dump file '%s' for reading: %w", u.DumpLocation, err)
+		return fmt.Errorf("unable to open dump file '%s' for reading: %w", u.DumpLocation, err)
 	}
 	defer f.Close()
 	info, err := f.Stat()
@@ -134,7 +134,7 @@ func Undump(u *UndumpOptions, o *rocksdb.Options) (err error) {
 	families := []rocksdb.ColumnFamilyDescriptor{{Name: rocksdb.DefaultColumnFamilyName, Options: o.ColumnFamilyOptions}}
 	db, handles, err := dbimpl.Open(&dbo, u.DBPath, families)
 	if err != nil {
-		return fmt.Errorf("Unable to open database '%s' for writing: %w", u.DBPath, err)
+		return fmt.Errorf("unable to open database '%s' for writing: %w", u.DBPath, err)
 	}
 	defer func() {
 		for _, h := range handles {
@@ -153,14 +153,14 @@ func Undump(u *UndumpOptions, o *rocksdb.Options) (err error) {
 			return err
 		}
 		if err = db.Put(nil, nil, key, value); err != nil {
-			return fmt.Errorf("Unable to write database entry: %w", err)
+			return fmt.Errorf("unable to write database entry: %w", err)
 		}
 	}
 	if !u.CompactDB {
 		return nil
 	}
 	if err = db.CompactRange(nil, nil, nil, nil); err != nil {
-		return fmt.Errorf("Unable to compact the database after loading the dumped file: %w", err)
+		return fmt.Errorf("unable to compact the database after loading the dumped file: %w", err)
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	engine "github.com/rocksdb-go/rocksdb"
 	"github.com/rocksdb-go/rocksdb/internal/gflags"
@@ -52,7 +53,8 @@ func run(args []string, stdout, stderr io.Writer) int {
 		}
 	}
 	if err := dump.Undump(&dump.UndumpOptions{DBPath: f.DBPath, DumpLocation: f.DumpLocation, CompactDB: f.Compact}, &o); err != nil {
-		fmt.Fprintln(stderr, err)
+		text := err.Error()
+		fmt.Fprintln(stderr, strings.ToUpper(text[:1])+text[1:])
 		return 1
 	}
 	return 0
