@@ -104,3 +104,8 @@ func compressibleString(rnd *util.Random, part float64, n int) []byte {
 	}
 	return b[:n]
 }
+
+// NewCacheAbove is newCacheAbove without a strict limit, for tests of databases.
+func NewCacheAbove(t *testing.T, typ string, capacity int, secondary rocksdb.SecondaryCache) rocksdb.Cache {
+	return newCacheAbove(t, typ, capacity, false, secondary)
+}
