@@ -120,6 +120,6 @@ func (d *DBImpl) pickFilesLocked(o *rocksdb.CompactionOptions, cfd *db.ColumnFam
 		}
 	}
 	c := cfd.PickCompactionForCompactFiles(o, files, outputLevel, d.mutableDBOptions.Load(), uint32(max(outputPathID, 0)))
-	v.StorageInfo().ComputeCompactionScore(io, c.MutableCFOptions(), "")
+	v.StorageInfo().ComputeCompactionScore(io, c.MutableCFOptions(), string(cfd.GetFullHistoryTsLow()))
 	return c, nil
 }

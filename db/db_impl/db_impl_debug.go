@@ -50,6 +50,14 @@ func (d *DBImpl) TestCompactRange(level int, begin, end []byte, cf rocksdb.Colum
 	return err
 }
 
+// TestRunManualCompaction compacts all of a level to another, never by a move.
+func (d *DBImpl) TestRunManualCompaction(cf rocksdb.ColumnFamilyHandle, from, to int) error {
+	o := rocksdb.DefaultCompactRangeOptions()
+	o.ExclusiveManualCompaction = true
+	_, err := d.runManualCompaction(d.cfd(cf), from, to, &o, nil, nil, nil, true, ^uint64(0))
+	return err
+}
+
 // TestWaitForCompact waits until nothing is left to flush or to compact.
 func (d *DBImpl) TestWaitForCompact() error { return d.WaitForCompact(nil) }
 

@@ -109,6 +109,7 @@ type DBIter struct {
 	mergeBuf    []byte
 	seekBuf     []byte
 	blob        rocksdb.PinnableSlice
+	lazyBlob    []byte // index of the value, when it is left to PrepareValue
 	savedTS     []byte
 
 	savedWriteTime uint64 // reverse: of pinnedValue
@@ -273,6 +274,10 @@ func (d *DBIter) PrepareValue() bool {
 		return d.valid
 	}
 	d.unprepared = false
+	if raw := d.lazyBlob; raw != nil {
+		d.lazyBlob = nil
+		return d.setInPlaceValue(dbformat.TypeBlobIndex, raw)
+	}
 	if !d.iter.PrepareValue() {
 		d.fail(d.iter.Status())
 		return false
@@ -495,7 +500,7 @@ func (d *DBIter) releaseTempPinned() {
 func (d *DBIter) resetValue() {
 	d.value = nil
 	d.wide.clear()
-	d.unprepared = false
+	d.unprepared, d.lazyBlob = false, nil
 	if d.blob.IsPinned() {
 		d.blob.Release()
 	}
@@ -549,6 +554,16 @@ func (d *DBIter) prepareInner() bool {
 		return true
 	}
 	return d.fail(d.iter.Status())
+}
+
+// showValue is setInPlaceValue, but for a blob that PrepareValue is to read. raw
+// stays until the next move.
+func (d *DBIter) showValue(t dbformat.ValueType, raw []byte) bool {
+	if t == dbformat.TypeBlobIndex && d.ro.AllowUnpreparedValue && d.resolver != nil && len(raw) > 0 {
+		d.lazyBlob, d.unprepared = raw, true
+		return true
+	}
+	return d.setInPlaceValue(t, raw)
 }
 
 // setInPlaceValue makes raw, of an entry of type t, the value shown.
@@ -964,7 +979,7 @@ func (d *DBIter) showForward() bool {
 	d.saveKey(dbformat.ExtractUserKey(d.iter.Key()))
 	if d.ikey.Type == dbformat.TypeValue {
 		d.value = d.iter.Value()
-	} else if !d.setInPlaceValue(d.ikey.Type, d.iter.Value()) {
+	} else if !d.showValue(d.ikey.Type, d.iter.Value()) {
 		return false
 	}
 	d.valid = true

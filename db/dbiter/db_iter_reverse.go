@@ -133,7 +133,7 @@ func (d *DBIter) findValueForCurrentKey() bool {
 		d.entryIsMerged = true
 		return d.mergeWithBase(base, d.pinnedValue)
 	}
-	if !d.setInPlaceValue(last, d.pinnedValue) {
+	if !d.showValue(last, d.pinnedValue) {
 		return false
 	}
 	d.valid = true
@@ -192,7 +192,7 @@ func (d *DBIter) findValueForCurrentKeyUsingSeek() bool {
 	}
 	if d.ikey.Type != dbformat.TypeMerge {
 		d.holdValue()
-		if !d.setInPlaceValue(d.ikey.Type, d.pinnedValue) {
+		if !d.showValue(d.ikey.Type, d.pinnedValue) {
 			return false
 		}
 		d.valid = true

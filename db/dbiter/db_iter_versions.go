@@ -81,7 +81,7 @@ func (d *DBIter) findVersionForCurrentKey() bool {
 	if err := d.iter.Status(); err != nil {
 		return d.fail(err)
 	}
-	if found && !isDeletion(last) && !d.setInPlaceValue(last, d.pinnedValue) {
+	if found && !isDeletion(last) && !d.showValue(last, d.pinnedValue) {
 		return false
 	}
 	d.valid = found
