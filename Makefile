@@ -87,6 +87,18 @@ compat: engines
 statistics:
 	$(GO) test ./tools/db_bench -run TestStatisticsExact -count=1 -args -statistics-doc=$(CURDIR)/docs/statistics.md
 
+# What Statistics cost: pairs of runs without and with them, one after the other,
+# ROUNDS of them; prints each pair's ratio of operations a second and the medians.
+.PHONY: bench_statistics
+ROUNDS ?= 5
+bench_statistics: db_bench
+	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && for i in $$(seq $(ROUNDS)); do for s in 0 1; do \
+	  ./db_bench --db="$$dir/db" --seed=$$i --num=$(NUM) --statistics=$$s --benchmarks=fillrandom,readrandom 2>/dev/null | \
+	    awk -v s=$$s '$$1 ~ /^(fill|read)random$$/ { print $$1, s, $$5 }'; done; done | \
+	  awk '{ if ($$2 == 0) base[$$1] = $$3; else { r = $$3 / base[$$1]; n[$$1]++; v[$$1, n[$$1]] = r; printf "%-10s %.3f\n", $$1, r } } \
+	    END { for (b in n) { for (i = 1; i <= n[b]; i++) for (j = i + 1; j <= n[b]; j++) if (v[b, j] < v[b, i]) { t = v[b, i]; v[b, i] = v[b, j]; v[b, j] = t } \
+	      printf "%-10s median %.3f\n", b, v[b, int((n[b] + 1) / 2)] } }'
+
 # Runs every fuzz target for FUZZTIME, one after the other.
 FUZZTIME ?= 10m
 fuzz:

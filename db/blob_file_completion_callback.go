@@ -19,7 +19,7 @@ import (
 // use; the database's mutex is not held.
 type BlobFileCompletionCallback struct {
 	SstFileManager rocksdb.SstFileManager // may be nil
-	Mutex          *sync.Mutex            // the database's
+	Mutex          sync.Locker            // the database's
 	ErrorHandler   *ErrorHandler
 	EventLogger    *logging.EventLogger
 	Listeners      []rocksdb.EventListener

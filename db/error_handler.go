@@ -40,7 +40,7 @@ type Recoverer interface {
 type ErrorHandler struct {
 	db        Recoverer
 	dbOptions *options.ImmutableDBOptions
-	mutex     *sync.Mutex
+	mutex     sync.Locker
 	cond      *sync.Cond // on mutex; woken when a recovery ends
 
 	bgError atomic.Pointer[rocksdb.Status] // written under the mutex
@@ -63,7 +63,7 @@ type ErrorHandler struct {
 }
 
 // NewErrorHandler makes a handler without an error. cond is on mu.
-func NewErrorHandler(db Recoverer, o *options.ImmutableDBOptions, mu *sync.Mutex, cond *sync.Cond) *ErrorHandler {
+func NewErrorHandler(db Recoverer, o *options.ImmutableDBOptions, mu sync.Locker, cond *sync.Cond) *ErrorHandler {
 	return &ErrorHandler{db: db, dbOptions: o, mutex: mu, cond: cond, allowDBShutdown: true, wake: make(chan struct{})}
 }
 

@@ -33,7 +33,7 @@ type FlushJobConfig struct {
 	MaxMemtableID     uint64
 	FileOptions       rocksdb.FileOptions
 	VersionSet        *VersionSet
-	Mutex             *sync.Mutex
+	Mutex             sync.Locker
 	ShuttingDown      *atomic.Bool
 	Snapshots         []rocksdb.SequenceNumber
 	JobID             int
@@ -382,6 +382,8 @@ func (j *FlushJob) buildTable() error {
 	case rocksdb.FlushReasonWriteBufferManager:
 		monitoring.RecordTick(c.Statistics, rocksdb.TickerFlushReasonWriteBufferManager, 1)
 		monitoring.RecordInHistogram(c.Statistics, rocksdb.HistFlushWriteBufferManagerMemtableMemoryBytes, memory)
+	case rocksdb.FlushReasonMemtableMaxRangeDeletions:
+		monitoring.RecordTick(c.Statistics, rocksdb.TickerFlushReasonMemtableMaxRangeDeletions, 1)
 	}
 	c.EventLogger.Log().Add("job", c.JobID).Add("event", "flush_started").Add("num_memtables", len(j.mems)).
 		Add("total_num_input_entries", entries).Add("num_deletes", deletes).Add("total_data_size", dataSize).

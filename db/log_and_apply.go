@@ -14,7 +14,7 @@ import (
 type LogAndApplyRequest struct {
 	CFD         *ColumnFamilyData // nil for an edit that adds a family
 	Edits       []*version.VersionEdit
-	Mutex       *sync.Mutex // held by the caller; released while the MANIFEST is written
+	Mutex       sync.Locker // held by the caller; released while the MANIFEST is written
 	DBDirectory rocksdb.FSDirectory
 	// NewDescriptorLog starts a new MANIFEST.
 	NewDescriptorLog bool

@@ -40,6 +40,8 @@ type MemTableInserter struct {
 	// HintPerBatch begins each entry's search where the batch's last one of the
 	// memtable ended; with Concurrent only.
 	HintPerBatch bool
+	// PerfContext (optional) counts comparisons of keys.
+	PerfContext *rocksdb.PerfContext
 	// HasValidWrites is set once something was inserted.
 	HasValidWrites bool
 
@@ -47,6 +49,9 @@ type MemTableInserter struct {
 	post   []postInfo        // concurrent: counts to add at the end
 	hints  []batchHint       // with HintPerBatch
 	packed []byte            // a timed put's value, reused
+
+	counted     *memtable.MemTable // whose comparisons are being counted
+	comparisons uint64             // its number of them when that began
 
 	protection []uint64               // checksums of the batch's entries, nil for none
 	first      rocksdb.SequenceNumber // of the batch
@@ -67,6 +72,7 @@ type batchHint struct {
 func (m *MemTableInserter) Reset() {
 	m.HintPerBatch = false
 	m.HasValidWrites = false
+	m.PerfContext = nil
 	m.cfd = nil
 	m.post = m.post[:0]
 	m.protection = nil
@@ -76,7 +82,9 @@ func (m *MemTableInserter) Reset() {
 // checksums they are compared with what goes into the memtables.
 func (m *MemTableInserter) Insert(batch *writebatch.WriteBatch) error {
 	m.protection, m.first = batch.Protection(), m.Sequence
+	m.counted = nil
 	err := batch.Iterate(m)
+	m.countComparisons(nil)
 	m.protection = nil // it is the batch's
 	return err
 }
@@ -85,6 +93,9 @@ func (m *MemTableInserter) Insert(batch *writebatch.WriteBatch) error {
 func (m *MemTableInserter) PostProcess() {
 	for i := range m.post {
 		m.post[i].mem.BatchPostProcess(&m.post[i].info)
+		if m.PerfContext.CountEnabled() {
+			m.PerfContext.UserKeyComparisonCount += m.post[i].info.KeyComparisons
+		}
 	}
 	m.post = m.post[:0]
 	m.hints = m.hints[:0]
@@ -126,6 +137,20 @@ func (m *MemTableInserter) seekToFamily(id uint32) (ok bool, err error) {
 	return true, nil
 }
 
+// countComparisons adds what the memtable last written to has compared since it
+// was begun with, where others do not insert beside, and begins with mem.
+func (m *MemTableInserter) countComparisons(mem *memtable.MemTable) {
+	if !m.PerfContext.CountEnabled() || m.Concurrent || m.counted == mem {
+		return
+	}
+	if m.counted != nil {
+		m.PerfContext.UserKeyComparisonCount += m.counted.KeyComparisons() - m.comparisons
+	}
+	if m.counted = mem; mem != nil {
+		m.comparisons = mem.KeyComparisons()
+	}
+}
+
 func (m *MemTableInserter) postInfoOf(mem *memtable.MemTable) *memtable.MemTablePostProcessInfo {
 	for i := range m.post {
 		if m.post[i].mem == mem {
@@ -146,6 +171,7 @@ func (m *MemTableInserter) add(id uint32, t dbformat.ValueType, key, value []byt
 		return nil
 	}
 	mem := m.cfd.mem
+	m.countComparisons(mem)
 	var post *memtable.MemTablePostProcessInfo
 	if m.Concurrent {
 		post = m.postInfoOf(mem)

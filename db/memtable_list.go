@@ -505,7 +505,7 @@ func (l *MemTableList) RollbackMemtableFlush(mems []*memtable.MemTable, succeedi
 type FlushCommit struct {
 	CFD          *ColumnFamilyData
 	VersionSet   *VersionSet
-	Mutex        *sync.Mutex
+	Mutex        sync.Locker
 	DBDirectory  rocksdb.FSDirectory
 	LogBuffer    *logging.LogBuffer
 	Free         *[]*memtable.MemTable

@@ -263,7 +263,7 @@ func (vs *VersionSet) approximateSizeOf(ro *rocksdb.ReadOptions, v *Version, f *
 
 // Close closes the MANIFEST. If it is not as long as it should be, or, where
 // that is asked for, does not read back, it is written anew. The mutex is held.
-func (vs *VersionSet) Close(dir rocksdb.FSDirectory, mu *sync.Mutex) error {
+func (vs *VersionSet) Close(dir rocksdb.FSDirectory, mu sync.Locker) error {
 	if vs.closed || vs.unchanging || vs.manifestFileNumber == 0 || vs.descriptorLog == nil {
 		return nil
 	}
@@ -291,7 +291,7 @@ func (vs *VersionSet) Close(dir rocksdb.FSDirectory, mu *sync.Mutex) error {
 	return err
 }
 
-func (vs *VersionSet) rewriteManifest(dir rocksdb.FSDirectory, mu *sync.Mutex) error {
+func (vs *VersionSet) rewriteManifest(dir rocksdb.FSDirectory, mu sync.Locker) error {
 	return vs.LogAndApply(&LogAndApplyRequest{CFD: vs.cfs.GetDefault(), Edits: []*version.VersionEdit{{}}, Mutex: mu, DBDirectory: dir})
 }
 
@@ -303,7 +303,7 @@ func (vs *VersionSet) notifyManifestError(err error, path string, size int) {
 
 // verifyManifestContent reads the MANIFEST back, and once more if it had to be
 // rewritten.
-func (vs *VersionSet) verifyManifestContent(dir rocksdb.FSDirectory, mu *sync.Mutex) error {
+func (vs *VersionSet) verifyManifestContent(dir rocksdb.FSDirectory, mu sync.Locker) error {
 	syncpoint.Process("VersionSet::Close:BeforeContentValidation")
 	for attempt := 0; ; attempt++ {
 		path := vs.manifestName(vs.manifestFileNumber)

@@ -30,6 +30,7 @@ type filePicker struct {
 	index         int
 	left, right   int32 // of the next level's search, both included
 	ended         bool
+	perf          *rocksdb.PerfContext
 
 	hitLevel       int
 	hitIndex       int
@@ -41,8 +42,8 @@ func (p *filePicker) hitBefore(o *filePicker) bool {
 	return p.hitLevel < o.hitLevel || p.hitLevel == o.hitLevel && p.hitIndex < o.hitIndex
 }
 
-func (p *filePicker) init(s *version.StorageInfo, userKey, ikey []byte) {
-	*p = filePicker{storage: s, icmp: s.InternalComparator(), userKey: userKey, ikey: ikey,
+func (p *filePicker) init(s *version.StorageInfo, userKey, ikey []byte, perf *rocksdb.PerfContext) {
+	*p = filePicker{storage: s, icmp: s.InternalComparator(), userKey: userKey, ikey: ikey, perf: perf,
 		numLevels: s.NumNonEmptyLevels(), level: -1, right: version.LevelMaxIndex}
 	p.ended = !p.prepareNextLevel()
 	if !p.ended && p.level == 0 {
@@ -102,7 +103,7 @@ func (p *filePicker) prepareNextLevel() bool {
 				p.index = 0
 				return true
 			}
-			if start, ok := searchBounds(p.icmp, p.brief, p.ikey, p.left, p.right); ok {
+			if start, ok := searchBounds(p.icmp, p.brief, p.ikey, p.left, p.right, p.perf); ok {
 				p.index = start
 				return true
 			}
@@ -114,14 +115,14 @@ func (p *filePicker) prepareNextLevel() bool {
 
 // searchBounds finds the first file of left … right whose largest key is not
 // below ikey. The bounds come of user keys, so that ikey may still lie behind.
-func searchBounds(icmp *dbformat.InternalKeyComparator, b *version.LevelFilesBrief, ikey []byte, left, right int32) (int, bool) {
+func searchBounds(icmp *dbformat.InternalKeyComparator, b *version.LevelFilesBrief, ikey []byte, left, right int32, perf *rocksdb.PerfContext) (int, bool) {
 	if left > right {
 		return 0, false
 	}
 	if right == version.LevelMaxIndex {
 		right = int32(len(b.Files)) - 1
 	}
-	start := version.FindFileInRange(icmp, b, ikey, int(left), int(right)+1)
+	start := version.FindFileCounting(icmp, b, ikey, int(left), int(right)+1, perf)
 	return start, start <= int(right)
 }
 
@@ -166,7 +167,7 @@ func (v *Version) Get(ro *rocksdb.ReadOptions, k *dbformat.LookupKey, x *PointLo
 	v.initLookup(ro, k, x)
 	defer x.gc.Reset()
 	io := v.cfd.IOptions()
-	x.picker.init(v.storage, k.UserKey(), k.InternalKey())
+	x.picker.init(v.storage, k.UserKey(), k.InternalKey(), ro.PerfContext)
 	for f := x.picker.next(); f != nil; f = x.picker.next() {
 		if *x.MaxCoveringTombstoneSeq > 0 {
 			break // older files hold covered entries only

@@ -251,7 +251,7 @@ func (it *LevelIterator) seekFile(target []byte) {
 	}
 	if reseek {
 		syncpoint.Process("LevelIterator::Seek:BeforeFindFile")
-		it.initFileIterator(version.FindFile(it.icmp, it.o.Files, target))
+		it.initFileIterator(version.FindFileCounting(it.icmp, it.o.Files, target, 0, len(it.o.Files.Files), it.ro.PerfContext))
 	}
 }
 
@@ -289,7 +289,7 @@ func (it *LevelIterator) checkPrefixExhausted(target []byte) {
 // SeekForPrev goes to the last entry or sentinel at or before target.
 func (it *LevelIterator) SeekForPrev(target []byte) {
 	it.begin()
-	at := version.FindFile(it.icmp, it.o.Files, target)
+	at := version.FindFileCounting(it.icmp, it.o.Files, target, 0, len(it.o.Files.Files), it.ro.PerfContext)
 	if at == 0 && it.icmp.Compare(target, it.files[0].SmallestKey) < 0 {
 		it.setFileIterator(nil)
 		it.clearTombstones()

@@ -185,7 +185,7 @@ func (w *manifestWriter) isAllWalEdits() bool {
 // manifestWrite is one call of LogAndApply.
 type manifestWrite struct {
 	writers          []*manifestWriter
-	mu               *sync.Mutex
+	mu               sync.Locker
 	dir              rocksdb.FSDirectory // holds CURRENT; may be nil
 	newDescriptorLog bool
 	newCFOptions     *rocksdb.ColumnFamilyOptions
@@ -211,14 +211,14 @@ func (vs *VersionSet) LogAndApply(r *LogAndApplyRequest) error {
 
 // LogAndApplyGroup is LogAndApply for several families: recovery finds all
 // edits or none.
-func (vs *VersionSet) LogAndApplyGroup(groups []EditsForFamily, mu *sync.Mutex, dir rocksdb.FSDirectory) error {
+func (vs *VersionSet) LogAndApplyGroup(groups []EditsForFamily, mu sync.Locker, dir rocksdb.FSDirectory) error {
 	return vs.LogAndApplyGroupOpening(groups, mu, dir, true, 1)
 }
 
 // LogAndApplyGroupOpening is LogAndApplyGroup that says how added tables are
 // opened: whether blocks read meanwhile go to the block cache, and by how many
 // goroutines at most.
-func (vs *VersionSet) LogAndApplyGroupOpening(groups []EditsForFamily, mu *sync.Mutex, dir rocksdb.FSDirectory, fillCache bool, maxThreads int) error {
+func (vs *VersionSet) LogAndApplyGroupOpening(groups []EditsForFamily, mu sync.Locker, dir rocksdb.FSDirectory, fillCache bool, maxThreads int) error {
 	n := 0
 	for i := range groups {
 		n += len(groups[i].Edits)
@@ -245,7 +245,7 @@ func (vs *VersionSet) LogAndApplyGroupOpening(groups []EditsForFamily, mu *sync.
 
 // LogAndApplyEach is LogAndApply for several families in one write that is not
 // an atomic group; for recovery, whose edits may be replayed in part.
-func (vs *VersionSet) LogAndApplyEach(groups []EditsForFamily, mu *sync.Mutex, dir rocksdb.FSDirectory) error {
+func (vs *VersionSet) LogAndApplyEach(groups []EditsForFamily, mu sync.Locker, dir rocksdb.FSDirectory) error {
 	ro := rocksdb.DefaultReadOptions()
 	x := &manifestWrite{mu: mu, dir: dir, readOptions: &ro}
 	for i := range groups {

@@ -128,7 +128,7 @@ func (m *multiGet) initContexts(callback dbformat.ReadCallback) {
 		}
 		k.GetContext = &m.contexts[i]
 		k.GetContext.Init(&m.params)
-		m.pickers[i].init(m.v.storage, k.UKeyWithTS, k.IKey)
+		m.pickers[i].init(m.v.storage, k.UKeyWithTS, k.IKey, m.ro.PerfContext)
 		m.advance(i)
 	}
 }

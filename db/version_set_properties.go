@@ -11,6 +11,7 @@ import (
 	"github.com/rocksdb-go/rocksdb/file"
 	"github.com/rocksdb-go/rocksdb/file/filename"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
+	"github.com/rocksdb-go/rocksdb/monitoring"
 	"github.com/rocksdb-go/rocksdb/table"
 	"github.com/rocksdb-go/rocksdb/table/format"
 )
@@ -42,6 +43,9 @@ func (v *Version) GetTableProperties(ro *rocksdb.ReadOptions, f *version.FileMet
 	p, err = table.ReadTableProperties(r, f.FD.GetFileSize(), format.NullTableMagicNumber, io, ro, nil)
 	if cerr := r.Close(); err == nil {
 		err = cerr
+	}
+	if err == nil {
+		monitoring.RecordTick(io.Stats, rocksdb.NumberDirectLoadTableProperties, 1)
 	}
 	return p, err
 }

@@ -316,7 +316,7 @@ func (vs *VersionSet) DumpManifest(out io.Writer, path string, defaults *rocksdb
 // ReduceNumberOfLevels rewrites the MANIFEST of a closed database for newLevels
 // levels. At most one of the levels that vanish may hold files; they move to
 // the new last level.
-func (vs *VersionSet) ReduceNumberOfLevels(newLevels int, o *rocksdb.ColumnFamilyOptions, mu *sync.Mutex) error {
+func (vs *VersionSet) ReduceNumberOfLevels(newLevels int, o *rocksdb.ColumnFamilyOptions, mu sync.Locker) error {
 	if newLevels <= 1 {
 		return rocksdb.InvalidArgument("Number of levels needs to be bigger than 1")
 	}

@@ -70,9 +70,10 @@ func nodeOf(e KeyHandle) node  { return unsafe.Add(e, -linkSize) }
 // It is the hint of InsertWithHint; the zero value is a fresh one. A splice is
 // used by one goroutine at a time.
 type Splice struct {
-	height int
-	prev   [MaxPossibleHeight + 1]node
-	next   [MaxPossibleHeight + 1]node
+	height      int
+	comparisons uint64 // of keys, so far
+	prev        [MaxPossibleHeight + 1]node
+	next        [MaxPossibleHeight + 1]node
 }
 
 // InlineSkipList is a skip list of entries. Insert and InsertWithHint need
@@ -172,6 +173,18 @@ func (l *InlineSkipList) InsertConcurrently(entry KeyHandle) bool {
 	return l.insert(entry, &s, false, true)
 }
 
+// InsertConcurrentlyCounting is InsertConcurrently that adds the number of keys
+// compared to to comparisons.
+func (l *InlineSkipList) InsertConcurrentlyCounting(entry KeyHandle, comparisons *uint64) bool {
+	var s Splice
+	ok := l.insert(entry, &s, false, true)
+	*comparisons += s.comparisons
+	return ok
+}
+
+// KeyComparisons is the number of comparisons of keys that Insert has made.
+func (l *InlineSkipList) KeyComparisons() uint64 { return l.seqSplice.comparisons }
+
 // InsertWithHintConcurrently is InsertWithHint without outside
 // synchronisation; the hint is the caller's alone.
 func (l *InlineSkipList) InsertWithHintConcurrently(entry KeyHandle, hint *Splice) bool {
@@ -215,8 +228,8 @@ func (l *InlineSkipList) insert(entry KeyHandle, s *Splice, partialFix, useCAS b
 			s.prev[i], s.next[i] = l.findSpliceForLevel(&k, s.prev[i], nil, i)
 		}
 		for {
-			if i == 0 && (s.next[0] != nil && k.compareNode(s.next[0]) <= 0 ||
-				s.prev[0] != l.head && k.compareNode(s.prev[0]) >= 0) {
+			if i == 0 && !l.isNew(&k, s) {
+				s.comparisons += k.comparisons
 				return false
 			}
 			initNext(x, i, s.next[i])
@@ -236,6 +249,7 @@ func (l *InlineSkipList) insert(entry KeyHandle, s *Splice, partialFix, useCAS b
 			}
 		}
 	}
+	s.comparisons += k.comparisons
 	if !valid {
 		s.height = 0
 		return true
@@ -245,6 +259,21 @@ func (l *InlineSkipList) insert(entry KeyHandle, s *Splice, partialFix, useCAS b
 	}
 	if invariants.Enabled && !useCAS {
 		l.checkSplice(&k, s)
+	}
+	return true
+}
+
+// isNew tells whether neither neighbour on level 0 is equal to the key.
+func (l *InlineSkipList) isNew(k *searchKey, s *Splice) bool {
+	if s.next[0] != nil {
+		k.comparisons++
+		if k.compareNode(s.next[0]) <= 0 {
+			return false
+		}
+	}
+	if s.prev[0] != l.head {
+		k.comparisons++
+		return k.compareNode(s.prev[0]) < 0
 	}
 	return true
 }
@@ -260,14 +289,14 @@ func (l *InlineSkipList) levelsToRecompute(k *searchKey, s *Splice, maxHeight in
 			// Inserts went past this splice. How many is not known, so move
 			// up whatever the mode: that costs no comparison.
 			level++
-		case prev != l.head && !k.after(prev):
+		case prev != l.head && !k.afterCounted(prev):
 			if !partialFix {
 				return maxHeight
 			}
 			for level < maxHeight && s.prev[level] == prev {
 				level++
 			}
-		case after != nil && k.after(after):
+		case after != nil && k.afterCounted(after):
 			if !partialFix {
 				return maxHeight
 			}

@@ -16,10 +16,11 @@ import (
 // number first; the searched key is padded with zeros for that, which orders
 // right whenever the numbers differ.
 type searchKey struct {
-	prefix uint64
-	span   uint8 // entries whose first byte is in [16, 16+span) are compared so
-	key    []byte
-	cmp    *dbformat.InternalKeyComparator
+	prefix      uint64
+	span        uint8 // entries whose first byte is in [16, 16+span) are compared so
+	key         []byte
+	cmp         *dbformat.InternalKeyComparator
+	comparisons uint64 // so far
 	// touched keeps the loads of touch from being optimised away.
 	touched uint8
 }
@@ -60,6 +61,12 @@ func (k *searchKey) after(n node) bool {
 	return k.compareNode(n) < 0
 }
 
+// afterCounted is after where the caller counts no comparisons.
+func (k *searchKey) afterCounted(n node) bool {
+	k.comparisons++
+	return k.after(n)
+}
+
 // compareNode gives node n's key compared to the key.
 func (k *searchKey) compareNode(n node) int {
 	return k.cmp.CompareKeySeq(EntryKey(entryOf(n)), k.key)
@@ -68,17 +75,20 @@ func (k *searchKey) compareNode(n node) int {
 // findSpliceForLevel walks one level from before to where k belongs, for a key
 // that is not in the list. after, if not nil, is known to lie after the key.
 func (l *InlineSkipList) findSpliceForLevel(k *searchKey, before, after node, level int) (node, node) {
+	compared := uint64(0)
 	n := next(before, level)
 	for n != after && n != nil {
 		if level > 0 {
 			k.touch(before, level-1)
 		}
 		nn := next(n, level)
+		compared++
 		if !k.after(n) {
 			break
 		}
 		before, n = n, nn
 	}
+	k.comparisons += compared
 	return before, n
 }
 
@@ -86,6 +96,7 @@ func (l *InlineSkipList) findSpliceForLevel(k *searchKey, before, after node, le
 func (l *InlineSkipList) findGreaterOrEqual(k *searchKey) node {
 	x := l.head
 	var bigger node
+	compared := uint64(0)
 	for level := int(l.maxHeight.Load()) - 1; level >= 0; level-- {
 		n := next(x, level)
 		for n != bigger && n != nil {
@@ -93,6 +104,7 @@ func (l *InlineSkipList) findGreaterOrEqual(k *searchKey) node {
 				k.touch(x, level-1)
 			}
 			nn := next(n, level)
+			compared++
 			if !k.after(n) {
 				break
 			}
@@ -100,6 +112,7 @@ func (l *InlineSkipList) findGreaterOrEqual(k *searchKey) node {
 		}
 		bigger = n
 	}
+	k.comparisons = compared
 	return bigger
 }
 
@@ -107,6 +120,7 @@ func (l *InlineSkipList) findGreaterOrEqual(k *searchKey) node {
 func (l *InlineSkipList) findLessThan(k *searchKey) node {
 	x := l.head
 	var notBefore node
+	compared := uint64(0)
 	for level := int(l.maxHeight.Load()) - 1; level >= 0; level-- {
 		n := next(x, level)
 		for n != notBefore && n != nil {
@@ -114,6 +128,7 @@ func (l *InlineSkipList) findLessThan(k *searchKey) node {
 				k.touch(x, level-1)
 			}
 			nn := next(n, level)
+			compared++
 			if !k.after(n) {
 				break
 			}
@@ -121,6 +136,7 @@ func (l *InlineSkipList) findLessThan(k *searchKey) node {
 		}
 		notBefore = n
 	}
+	k.comparisons = compared
 	return x
 }
 
@@ -239,7 +255,7 @@ func (l *InlineSkipList) findGreaterOrEqualChecked(k *searchKey, checkOrder, all
 			if err := l.checkStep(x, n, checkOrder, allowData, validate); err != nil {
 				return nil, err
 			}
-			if n == bigger || n == nil || !k.after(n) {
+			if n == bigger || n == nil || !k.afterCounted(n) {
 				bigger = n
 				break
 			}
@@ -259,7 +275,7 @@ func (l *InlineSkipList) findLessThanChecked(k *searchKey, allowData bool) (node
 			if err := l.checkStep(x, n, true, allowData, nil); err != nil {
 				return nil, err
 			}
-			if n == notBefore || n == nil || !k.after(n) {
+			if n == notBefore || n == nil || !k.afterCounted(n) {
 				notBefore = n
 				break
 			}
@@ -280,11 +296,25 @@ type EntryVisitor interface {
 // ended (a "finger"), so its time grows with the logarithm of the distance.
 func (l *InlineSkipList) MultiGet(keys [][]byte, v EntryVisitor, checkOrder, allowData bool, validate KeyValidation) error {
 	var finger Splice
+	return l.multiGet(keys, v, checkOrder, allowData, validate, &finger)
+}
+
+// MultiGetCounting is MultiGet that adds the number of keys compared to to
+// comparisons.
+func (l *InlineSkipList) MultiGetCounting(keys [][]byte, v EntryVisitor, checkOrder, allowData bool, validate KeyValidation, comparisons *uint64) error {
+	var finger Splice
+	err := l.multiGet(keys, v, checkOrder, allowData, validate, &finger)
+	*comparisons += finger.comparisons
+	return err
+}
+
+func (l *InlineSkipList) multiGet(keys [][]byte, v EntryVisitor, checkOrder, allowData bool, validate KeyValidation, finger *Splice) error {
 	check := checkOrder || validate != nil
 	for i, key := range keys {
 		var k searchKey
 		k.init(l, key)
-		n, err := l.findWithFinger(&k, &finger, checkOrder, allowData, validate)
+		n, err := l.findWithFinger(&k, finger, checkOrder, allowData, validate)
+		finger.comparisons += k.comparisons
 		if err != nil {
 			return err
 		}
@@ -316,10 +346,10 @@ func (l *InlineSkipList) findWithFinger(k *searchKey, f *Splice, checkOrder, all
 		}
 		// The lowest level whose right end is not before the key.
 		level = 0
-		for level < maxHeight-1 && f.next[level] != nil && k.after(f.next[level]) {
+		for level < maxHeight-1 && f.next[level] != nil && k.afterCounted(f.next[level]) {
 			level++
 		}
-		if f.next[level] != nil && k.after(f.next[level]) {
+		if f.next[level] != nil && k.afterCounted(f.next[level]) {
 			f.prev[level], f.next[level] = l.head, nil
 		}
 	}
@@ -345,7 +375,7 @@ func (l *InlineSkipList) findSpliceForLevelChecked(k *searchKey, before, after n
 		if err := l.checkStep(before, n, checkOrder, allowData, validate); err != nil {
 			return nil, nil, err
 		}
-		if n == after || n == nil || !k.after(n) {
+		if n == after || n == nil || !k.afterCounted(n) {
 			return before, n, nil
 		}
 		before = n

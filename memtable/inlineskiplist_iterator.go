@@ -7,8 +7,17 @@ import "github.com/rocksdb-go/rocksdb/include/rocksdb"
 // InlineSkipListIterator walks a list. The zero value with SetList called is
 // ready and not valid; it may be copied. It sees inserts made while it lives.
 type InlineSkipListIterator struct {
-	list *InlineSkipList
-	node node
+	list        *InlineSkipList
+	node        node
+	comparisons uint64
+}
+
+// TakeKeyComparisons is the number of comparisons of keys that searches have made
+// since it was called last.
+func (i *InlineSkipListIterator) TakeKeyComparisons() uint64 {
+	n := i.comparisons
+	i.comparisons = 0
+	return n
 }
 
 // NewIterator gives an iterator that is not valid yet.
@@ -33,6 +42,7 @@ func (i *InlineSkipListIterator) Prev() {
 	var k searchKey
 	k.init(i.list, EntryKey(entryOf(i.node)))
 	i.setUnlessHead(i.list.findLessThan(&k))
+	i.comparisons += k.comparisons
 }
 
 func (i *InlineSkipListIterator) setUnlessHead(n node) {
@@ -47,6 +57,7 @@ func (i *InlineSkipListIterator) Seek(internalKey []byte) {
 	var k searchKey
 	k.init(i.list, internalKey)
 	i.node = i.list.findGreaterOrEqual(&k)
+	i.comparisons += k.comparisons
 }
 
 // SeekForPrev moves to the last entry at or before the internal key.
@@ -55,9 +66,13 @@ func (i *InlineSkipListIterator) SeekForPrev(internalKey []byte) {
 	k.init(i.list, internalKey)
 	x := i.list.findLessThan(&k)
 	// Only an equal entry can lie between x and the key.
-	if n := next(x, 0); n != nil && k.compareNode(n) == 0 {
-		x = n
+	if n := next(x, 0); n != nil {
+		k.comparisons++
+		if k.compareNode(n) == 0 {
+			x = n
+		}
 	}
+	i.comparisons += k.comparisons
 	i.setUnlessHead(x)
 }
 
@@ -87,6 +102,7 @@ func (i *InlineSkipListIterator) PrevAndValidate(allowData bool) error {
 	var k searchKey
 	k.init(i.list, EntryKey(entryOf(i.node)))
 	n, err := i.list.findLessThanChecked(&k, allowData)
+	i.comparisons += k.comparisons
 	if err != nil {
 		i.node = nil
 		return err
@@ -102,6 +118,7 @@ func (i *InlineSkipListIterator) SeekAndValidate(internalKey []byte, allowData, 
 	k.init(i.list, internalKey)
 	var err error
 	i.node, err = i.list.findGreaterOrEqualChecked(&k, checkOrder, allowData, validate)
+	i.comparisons += k.comparisons
 	return err
 }
 

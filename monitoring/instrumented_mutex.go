@@ -31,6 +31,11 @@ func NewInstrumentedMutex(stats rocksdb.Statistics, clock rocksdb.SystemClock, t
 	return &InstrumentedMutex{stats: stats, clock: clock, ticker: ticker}
 }
 
+// Measure makes m measure as NewInstrumentedMutex does; before m is used.
+func (m *InstrumentedMutex) Measure(stats rocksdb.Statistics, clock rocksdb.SystemClock, ticker rocksdb.Ticker) {
+	m.stats, m.clock, m.ticker = stats, clock, ticker
+}
+
 // Lock locks m.
 func (m *InstrumentedMutex) Lock() { m.LockPerf(nil) }
 
@@ -102,11 +107,20 @@ func (c *InstrumentedCondVar) WaitPerf(pc *rocksdb.PerfContext) {
 // TimedWait is Wait until the mutex's clock shows deadlineMicros; it returns
 // true when that came first.
 func (c *InstrumentedCondVar) TimedWait(deadlineMicros uint64) bool {
+	return c.TimedWaitPerf(deadlineMicros, nil)
+}
+
+// TimedWaitPerf is TimedWait that adds the wait to pc.
+func (c *InstrumentedCondVar) TimedWaitPerf(deadlineMicros uint64, pc *rocksdb.PerfContext) bool {
+	var metric *uint64
+	if pc.Enabled(rocksdb.EnableTime) {
+		metric = &pc.DBConditionWaitNanos
+	}
 	clock := c.mutex.clock
 	if clock == nil {
 		clock = rocksdb.DefaultSystemClock()
 	}
-	t := c.mutex.timer(nil)
+	t := c.mutex.timer(metric)
 	wake := c.enqueue()
 	c.mutex.Unlock()
 	timedOut := clock.TimedWait(wake, deadlineMicros)

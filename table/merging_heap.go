@@ -62,6 +62,7 @@ type mergerHeap struct {
 	// when that is not known. While one iterator yields many keys in a row,
 	// it spares one of two comparisons.
 	rootChild int
+	compared  uint64 // keys, since it was last counted
 }
 
 func (h *mergerHeap) init(icmp *dbformat.InternalKeyComparator, max bool) {
@@ -90,6 +91,7 @@ func compareItems(icmp *dbformat.InternalKeyComparator, bytewise bool, a, b *hea
 
 // before tells whether a belongs above b.
 func (h *mergerHeap) before(a, b *heapItem) bool {
+	h.compared++
 	c := compareItems(h.icmp, h.bytewise, a, b)
 	if h.max {
 		return c > 0

@@ -127,8 +127,16 @@ func (m *MergingIterator) finish() {
 	}
 }
 
-// SetPerfContext makes seeks count in perf.
+// SetPerfContext makes moves count in perf.
 func (m *MergingIterator) SetPerfContext(perf *rocksdb.PerfContext) { m.perf = perf }
+
+// countCompared counts the heaps' comparisons of keys.
+func (m *MergingIterator) countCompared() {
+	if m.perf.CountEnabled() {
+		m.perf.UserKeyComparisonCount += m.minHeap.compared + m.maxHeap.compared
+	}
+	m.minHeap.compared, m.maxHeap.compared = 0, 0
+}
 
 // SetRangeDelReadSeqno hides tombstones newer than seq.
 func (m *MergingIterator) SetRangeDelReadSeqno(seq rocksdb.SequenceNumber) {
@@ -244,6 +252,9 @@ func (m *MergingIterator) SeekToFirst() {
 		}
 	}
 	m.findNextVisibleKey()
+	if m.perf != nil {
+		m.countCompared()
+	}
 }
 
 // SeekToLast goes to the last entry.
@@ -264,6 +275,9 @@ func (m *MergingIterator) SeekToLast() {
 		}
 	}
 	m.findPrevVisibleKey()
+	if m.perf != nil {
+		m.countCompared()
+	}
 }
 
 // Seek goes to the first entry at or after target.
@@ -272,6 +286,9 @@ func (m *MergingIterator) Seek(target []byte) {
 	m.backward = false
 	m.seekImpl(target, 0, false)
 	m.findNextVisibleKey()
+	if m.perf != nil {
+		m.countCompared()
+	}
 }
 
 // SeekForPrev goes to the last entry at or before target.
@@ -280,6 +297,9 @@ func (m *MergingIterator) SeekForPrev(target []byte) {
 	m.backward = true
 	m.seekForPrevImpl(target, 0, false)
 	m.findPrevVisibleKey()
+	if m.perf != nil {
+		m.countCompared()
+	}
 }
 
 // Next goes to the next entry.
@@ -295,6 +315,9 @@ func (m *MergingIterator) Next() {
 		m.minHeap.pop()
 	}
 	m.findNextVisibleKey()
+	if m.perf != nil {
+		m.countCompared()
+	}
 }
 
 // NextAndGetResult is Next.
@@ -326,6 +349,9 @@ func (m *MergingIterator) Prev() {
 		m.maxHeap.pop()
 	}
 	m.findPrevVisibleKey()
+	if m.perf != nil {
+		m.countCompared()
+	}
 }
 
 // Key is the entry's internal key.

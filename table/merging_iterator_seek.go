@@ -7,6 +7,7 @@ import (
 
 	"github.com/rocksdb-go/rocksdb/db/dbformat"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
+	"github.com/rocksdb-go/rocksdb/monitoring"
 )
 
 // seekChild seeks one child, and counts and times that where wanted.
@@ -48,8 +49,30 @@ func (m *MergingIterator) seekChildDirection(child *heapItem, target []byte) {
 // pending.
 func (m *MergingIterator) seekImplAdd(child *heapItem) {
 	if n := len(m.pending); n == 0 || m.pending[n-1].child != child {
+		if m.perf != nil {
+			m.timedAdd(child)
+		} else {
+			m.addToMinHeap(child)
+		}
+	}
+}
+
+// timedAdd puts a child into the heap of the direction, with a context.
+func (m *MergingIterator) timedAdd(child *heapItem) {
+	var timer monitoring.PerfStepTimer
+	if m.perf.Enabled(rocksdb.EnableTimeExceptForMutex) {
+		if m.backward {
+			timer.Start(&m.perf.SeekMaxHeapTime, nil)
+		} else {
+			timer.Start(&m.perf.SeekMinHeapTime, nil)
+		}
+	}
+	if m.backward {
+		m.addToMaxHeap(child)
+	} else {
 		m.addToMinHeap(child)
 	}
+	timer.Stop()
 }
 
 // finishPending waits for the seeks that have begun.
@@ -165,7 +188,11 @@ func (m *MergingIterator) seekForPrevImpl(target []byte, first int, reseek bool)
 				}
 			}
 		}
-		m.addToMaxHeap(child)
+		if m.perf != nil {
+			m.timedAdd(child)
+		} else {
+			m.addToMaxHeap(child)
+		}
 	}
 }
 

@@ -146,7 +146,7 @@ type DBImpl struct {
 
 	optionsMu sync.Mutex // held while an OPTIONS file is written; before mu
 
-	mu     sync.Mutex
+	mu     monitoring.InstrumentedMutex
 	bgCond *sync.Cond // on mu: a background job ended, an error was set, …
 	// atomicFlushInstallCond, on mu, wakes atomic flushes that wait for older ones.
 	atomicFlushInstallCond *sync.Cond

@@ -268,6 +268,9 @@ func (d *DBImpl) runCompactionLocked(c *compaction.Compaction, m *manualCompacti
 		d.notifyCompactionPreCommit(cfd, c, nil, jc, nil)
 		err = d.applyCompactionEditLocked(cfd, c, jc)
 		logging.ToBuffer(log, "[%s] Deleted %d files\n", cfd.GetName(), c.NumInputFiles(0))
+		if err == nil {
+			d.countFIFOCompaction(c)
+		}
 		d.notifyCompactionCompleted(cfd, c, nil, jc, err)
 	case c.IsTrivialCopyCompaction():
 		err = rocksdb.NotSupported("FIFO compaction that changes temperature")
@@ -405,6 +408,17 @@ func (d *DBImpl) compactionPriority() rocksdb.IOPriority {
 		return rocksdb.IOUser
 	}
 	return rocksdb.IOLow
+}
+
+// countFIFOCompaction counts one that deleted files, by its reason.
+// Upstream: DBImpl::UpdateFIFOCompactionStatus.
+func (d *DBImpl) countFIFOCompaction(c *compaction.Compaction) {
+	switch c.CompactionReason() {
+	case rocksdb.CompactionReasonFIFOMaxSize:
+		monitoring.RecordTick(d.stats, rocksdb.FIFOMaxSizeCompactions, 1)
+	case rocksdb.CompactionReasonFIFOTtl:
+		monitoring.RecordTick(d.stats, rocksdb.FIFOTTLCompactions, 1)
+	}
 }
 
 // notifyCompactionBegin tells listeners that a compaction begins; those that are

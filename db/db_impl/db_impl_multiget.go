@@ -113,6 +113,7 @@ func (d *DBImpl) multiGetOne(ro *rocksdb.ReadOptions, cfd *db.ColumnFamilyData, 
 	defer watch.Stop()
 	s.prepare(keys, values, columns, timestamps, errs)
 	sortKeys(s.sorted, cfd)
+	timer := d.timeSnapshot(ro)
 	sv := cfd.GetReferencedSuperVersion()
 	defer sv.Release()
 	if err := failIfReadCollapsedHistory(ro, sv); err != nil {
@@ -124,6 +125,7 @@ func (d *DBImpl) multiGetOne(ro *rocksdb.ReadOptions, cfd *db.ColumnFamilyData, 
 	seq := d.readSequence(ro)
 	syncpoint.Process("DBImpl::MultiCFSnapshot:AfterGetSeqNum1")
 	syncpoint.Process("DBImpl::MultiCFSnapshot:AfterGetSeqNum2")
+	timer.Stop()
 	_ = d.multiGetImpl(ro, sv, s.sorted, seq, s)
 }
 
@@ -164,7 +166,9 @@ func (d *DBImpl) multiGetMany(ro *rocksdb.ReadOptions, cfs []rocksdb.ColumnFamil
 	slices.SortStableFunc(s.sorted, func(a, b *table.KeyContext) int {
 		return int(int64(d.cfd(a.ColumnFamily).GetID()) - int64(d.cfd(b.ColumnFamily).GetID()))
 	})
+	timer := d.timeSnapshot(ro)
 	views, seq := d.multiView(ro, cfs)
+	timer.Stop()
 	defer func() {
 		syncpoint.Process("DBImpl::MultiCFSnapshot::BeforeLastTryUnRefSV")
 		for _, sv := range views {
@@ -195,6 +199,14 @@ func (d *DBImpl) multiGetMany(ro *rocksdb.ReadOptions, cfs []rocksdb.ColumnFamil
 	}
 }
 
+// timeSnapshot measures the taking of SuperVersions and a sequence number.
+func (d *DBImpl) timeSnapshot(ro *rocksdb.ReadOptions) (timer monitoring.PerfStepTimer) {
+	if perf := ro.PerfContext; perf.Enabled(rocksdb.EnableTimeExceptForMutex) {
+		timer.Start(&perf.GetSnapshotTime, d.clock)
+	}
+	return timer
+}
+
 // checkMultiGetTimestamps refuses the whole call when a key's family and the
 // options do not fit together.
 func (d *DBImpl) checkMultiGetTimestamps(ro *rocksdb.ReadOptions, cfs []rocksdb.ColumnFamilyHandle, errs []error) bool {
@@ -216,6 +228,12 @@ func (d *DBImpl) checkMultiGetTimestamps(ro *rocksdb.ReadOptions, cfs []rocksdb.
 // multiGetImpl looks sorted keys of one family up, batch by batch. The error is
 // what ended the call early; keys not looked up have it.
 func (d *DBImpl) multiGetImpl(ro *rocksdb.ReadOptions, sv *db.SuperVersion, keys []*table.KeyContext, seq rocksdb.SequenceNumber, s *multiGetScratch) (err error) {
+	perf := ro.PerfContext
+	if perf.Enabled(rocksdb.EnableTimeAndCPUTimeExceptForMutex) {
+		defer d.addCPUTime(&perf.GetCPUNanos, d.clock.CPUNanos())
+	}
+	var timer monitoring.PerfStepTimer
+	timed := perf.Enabled(rocksdb.EnableTimeExceptForMutex)
 	skipMem := ro.ReadTier == rocksdb.PersistedTier && d.hasUnpersistedData.Load()
 	left := keys
 	var callback dbformat.ReadCallback
@@ -249,11 +267,18 @@ func (d *DBImpl) multiGetImpl(ro *rocksdb.ReadOptions, sv *db.SuperVersion, keys
 			}
 		}
 		if !r.Empty() {
+			if timed {
+				timer.Start(&perf.GetFromOutputFilesTime, d.clock)
+			}
 			sv.Current.MultiGet(ro, r, callback)
+			timer.Stop()
 		}
 		if valueSize = r.GetValueSize(); valueSize > ro.ValueSizeSoftLimit {
 			err = rocksdb.Aborted()
 		}
+	}
+	if timed {
+		timer.Start(&perf.GetPostProcessTime, d.clock)
 	}
 	for _, k := range left {
 		*k.Err = err
@@ -266,6 +291,7 @@ func (d *DBImpl) multiGetImpl(ro *rocksdb.ReadOptions, sv *db.SuperVersion, keys
 			}
 		}
 	}
+	timer.Stop()
 	return err
 }
 

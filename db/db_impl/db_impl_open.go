@@ -167,6 +167,7 @@ func newDBImpl(src *rocksdb.DBOptions, dbName string, readOnly bool) (*DBImpl, e
 		eventLogger:        logging.NewEventLogger(o.InfoLog), readOnly: readOnly, logEmpty: true,
 		writeBufferManager: o.WriteBufferManager}
 	d.mutableDBOptions.Store(&mut)
+	d.mu.Measure(d.stats, d.clock, rocksdb.DBMutexWaitMicros)
 	d.bgCond = sync.NewCond(&d.mu)
 	d.atomicFlushInstallCond = sync.NewCond(&d.mu)
 	d.walMu.cond = sync.NewCond(&d.walMu.Mutex)

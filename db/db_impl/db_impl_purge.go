@@ -30,7 +30,10 @@ type purgeQueue struct {
 }
 
 // CleanupSuperVersion implements db.SuperVersionHost.
-func (d *DBImpl) CleanupSuperVersion(sv *db.SuperVersion) { d.cleanupSuperVersion(sv, false) }
+func (d *DBImpl) CleanupSuperVersion(sv *db.SuperVersion) {
+	d.cleanupSuperVersion(sv, false)
+	monitoring.RecordTick(d.stats, rocksdb.NumberSuperversionCleanups, 1)
+}
 
 // returnSuperVersion releases one that was taken for a job, which upstream
 // counts, as opposed to one that a read took and gives back.

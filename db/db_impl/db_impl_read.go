@@ -158,6 +158,9 @@ func (d *DBImpl) getFrom(sv *db.SuperVersion, ro *rocksdb.ReadOptions, key []byt
 	if s.ts != nil {
 		st.WantTimestamp, *s.ts = true, (*s.ts)[:0]
 	}
+	if perf := ro.PerfContext; perf.Enabled(rocksdb.EnableTimeAndCPUTimeExceptForMutex) {
+		defer d.addCPUTime(&perf.GetCPUNanos, d.clock.CPUNanos())
+	}
 	skipMem := ro.ReadTier == rocksdb.PersistedTier && d.hasUnpersistedData.Load()
 	done := false
 	timed := ro.PerfContext.Enabled(rocksdb.EnableTimeExceptForMutex)
@@ -170,9 +173,7 @@ func (d *DBImpl) getFrom(sv *db.SuperVersion, ro *rocksdb.ReadOptions, key []byt
 			done = sv.Imm.Get(&s.key, ro, st)
 		}
 		if timed {
-			now := d.clock.NowNanos()
-			ro.PerfContext.GetFromMemtableTime += now - start
-			start = now
+			start = d.clock.NowNanos() // the memtables have counted theirs
 		}
 		if done {
 			monitoring.RecordTick(d.stats, rocksdb.MemtableHit, 1)
@@ -218,7 +219,7 @@ func (d *DBImpl) getFrom(sv *db.SuperVersion, ro *rocksdb.ReadOptions, key []byt
 	if err == nil {
 		err = mergeThreshold(ro, &s.merge)
 	}
-	if timed {
+	if timed && !d.readOnly {
 		ro.PerfContext.GetPostProcessTime += d.clock.NowNanos() - start
 	}
 	return kept, err
@@ -230,6 +231,13 @@ func mergeThreshold(ro *rocksdb.ReadOptions, m *dbformat.MergeContext) error {
 		return rocksdb.ErrMergeOperandThresholdExceeded
 	}
 	return nil
+}
+
+// addCPUTime adds the goroutine's CPU time since start to metric; nothing where
+// it has gone to a thread that has run less.
+func (d *DBImpl) addCPUTime(metric *uint64, start uint64) {
+	now := d.clock.CPUNanos()
+	*metric += now - min(start, now)
 }
 
 func (d *DBImpl) countGet(ro *rocksdb.ReadOptions, err error, value *rocksdb.PinnableSlice, columns *rocksdb.PinnableWideColumns) {
@@ -245,7 +253,7 @@ func (d *DBImpl) countGet(ro *rocksdb.ReadOptions, err error, value *rocksdb.Pin
 			n = value.Size()
 		}
 		monitoring.RecordTick(d.stats, rocksdb.BytesRead, uint64(n))
-		if ro.PerfContext != nil {
+		if ro.PerfContext.CountEnabled() {
 			ro.PerfContext.GetReadBytes += uint64(n)
 		}
 	}

@@ -26,6 +26,7 @@ type writeScratch struct {
 	memGroup writethread.WriteGroup // pipelined
 	inserter db.MemTableInserter    // of parallel writers
 	batch    writebatch.WriteBatch  // of single-key calls
+	perf     writePerf
 }
 
 // resetBatch makes s.batch a plain, empty one.
@@ -199,6 +200,9 @@ func (d *DBImpl) writeImpl(wo *rocksdb.WriteOptions, batch *writebatch.WriteBatc
 			return err
 		}
 	}
+	s.perf.init(wo.PerfContext, d.clock)
+	w.WaitNanos = waitCounter(wo.PerfContext)
+	s.perf.enter(phasePrePost)
 	watch := stopwatch.NewStopWatch(d.clock, d.stats, rocksdb.HistDBWrite)
 	if x != nil {
 		w.Callback, w.UserWriteCallback = x.Callback, x.UserWriteCallback
@@ -217,6 +221,9 @@ func (d *DBImpl) writeImpl(wo *rocksdb.WriteOptions, batch *writebatch.WriteBatc
 		err = d.groupedWrite(wo, w, s)
 	}
 	watch.Stop()
+	s.perf.enter(phaseDone)
+	s.perf.init(nil, nil)
+	w.WaitNanos = nil
 	// The batch is the caller's again.
 	w.Batch, w.Callback, w.UserWriteCallback, w.PreReleaseCallback, w.PostMemTable = nil, nil, nil, nil, nil
 	return err
@@ -257,14 +264,17 @@ func (d *DBImpl) insertParallel(w *writethread.Writer, s *writeScratch) {
 	if !w.ShouldWriteToMemtable() {
 		return
 	}
+	s.perf.enter(phaseMemtable)
 	in := &s.inserter
 	d.setUpInserter(in, w.Sequence, true)
 	in.HintPerBatch = w.MemtableInsertHintPerBatch
+	in.PerfContext = s.perf.perf
 	in.IgnoreMissingColumnFamilies = d.ignoreMissing(w)
 	if err := in.Insert(w.Batch); err != nil {
 		w.Status = err
 	}
 	in.PostProcess()
+	s.perf.enter(phasePrePost)
 }
 
 func (d *DBImpl) setUpInserter(in *db.MemTableInserter, seq rocksdb.SequenceNumber, concurrent bool) {
@@ -333,7 +343,7 @@ func (d *DBImpl) examineGroup(g *writethread.WriteGroup) (x groupTotals) {
 
 func (d *DBImpl) leadGroup(wo *rocksdb.WriteOptions, w *writethread.Writer, s *writeScratch) error {
 	t := d.writeThread
-	var ctx writeContext
+	ctx := writeContext{perf: &s.perf}
 	needLogSync := wo.Sync && !d.immutable.TwoWriteQueues
 	err := d.preprocessWrite(wo, &needLogSync, &ctx)
 	g := &s.group
@@ -347,7 +357,9 @@ func (d *DBImpl) leadGroup(wo *rocksdb.WriteOptions, w *writethread.Writer, s *w
 		d.traceGroup(g)
 		d.countWrites(g, &total)
 		var walErr error
+		s.perf.enter(phaseWAL)
 		lastSequence, walErr = d.logGroup(wo, g, &total, needLogSync)
+		s.perf.enter(phasePrePost)
 		err = walErr
 		if needLogSync {
 			// Before the memtables: the group's last writer into them hands the
@@ -370,7 +382,7 @@ func (d *DBImpl) leadGroup(wo *rocksdb.WriteOptions, w *writethread.Writer, s *w
 				d.insertParallel(w, s)
 				exitHere = t.CompleteParallelMemTableWriter(w)
 			} else {
-				err = d.insertGroup(g, &d.inserter)
+				err = d.insertGroup(g, &d.inserter, &s.perf)
 			}
 		}
 		if walErr != nil {
@@ -470,8 +482,11 @@ func assignSequences(g *writethread.WriteGroup, next rocksdb.SequenceNumber, pre
 
 // insertGroup puts all members' batches into the memtables, one after the
 // other.
-func (d *DBImpl) insertGroup(g *writethread.WriteGroup, in *db.MemTableInserter) error {
+func (d *DBImpl) insertGroup(g *writethread.WriteGroup, in *db.MemTableInserter, perf *writePerf) error {
+	perf.enter(phaseMemtable)
+	defer perf.enter(phasePrePost)
 	d.setUpInserter(in, 0, false)
+	in.PerfContext = perf.perf
 	for w := g.Leader; w != nil; w = g.Next(w) {
 		if !w.ShouldWriteToMemtable() {
 			continue
@@ -532,7 +547,7 @@ func (d *DBImpl) pipelinedWrite(wo *rocksdb.WriteOptions, w *writethread.Writer,
 	t := d.writeThread
 	t.JoinBatchGroup(w)
 	syncpoint.Process("DBImplWrite::PipelinedWriteImpl:AfterJoinBatchGroup")
-	var ctx writeContext
+	ctx := writeContext{perf: &s.perf}
 	if w.State() == writethread.StateGroupLeader {
 		needLogSync := wo.Sync
 		err := d.preprocessWrite(wo, &needLogSync, &ctx)
@@ -554,9 +569,11 @@ func (d *DBImpl) pipelinedWrite(wo *rocksdb.WriteOptions, w *writethread.Writer,
 			case wo.DisableWAL:
 				d.hasUnpersistedData.Store(true)
 			default:
+				s.perf.enter(phaseWAL)
 				if err = d.writeGroupToWAL(g, first, needLogSync); err != nil {
 					d.walWriteStatusCheck(err)
 				}
+				s.perf.enter(phasePrePost)
 			}
 		}
 		if needLogSync {
@@ -572,7 +589,7 @@ func (d *DBImpl) pipelinedWrite(wo *rocksdb.WriteOptions, w *writethread.Writer,
 		if mg.Size > 1 && d.immutable.AllowConcurrentMemtableWrite {
 			t.LaunchParallelMemTableWriters(mg)
 		} else {
-			if err := d.insertGroup(mg, &s.inserter); err != nil {
+			if err := d.insertGroup(mg, &s.inserter, &s.perf); err != nil {
 				mg.SetStatus(err)
 			}
 			d.memTableInsertStatusCheck(mg.Status())

@@ -25,6 +25,7 @@ import (
 type writeContext struct {
 	sv   db.SuperVersionContext
 	used bool
+	perf *writePerf // of a write
 }
 
 func (c *writeContext) clean() {
@@ -49,6 +50,7 @@ func (d *DBImpl) preprocessWrite(wo *rocksdb.WriteOptions, needLogSync *bool, ct
 		err = d.errorHandler.GetBGError()
 		d.mu.Unlock()
 	}
+	ctx.perf.enter(phaseScheduling)
 	if err == nil && d.totalLogSize.Load() > d.maxTotalWALSize() && d.families.NumberOfColumnFamilies() > 1 {
 		d.mu.Lock()
 		d.waitForPendingWritesLocked()
@@ -81,10 +83,13 @@ func (d *DBImpl) preprocessWrite(wo *rocksdb.WriteOptions, needLogSync *bool, ct
 		// goroutine is through with its time slice.
 		runtime.Gosched()
 	}
+	ctx.perf.enter(phasePrePost)
 	if err == nil && (d.writeCtl.IsStopped() || d.writeCtl.NeedsDelay()) {
+		ctx.perf.enter(phaseDelay)
 		d.mu.Lock()
 		err = d.delayWriteLocked(d.lastGroupSize, d.writeThread, wo)
 		d.mu.Unlock()
+		ctx.perf.enter(phasePrePost)
 	}
 	if err == nil && d.writeBufferManager.ShouldStall() {
 		d.families.GetDefault().InternalStats().AddDBStats(db.WriteBufferManagerLimitStops, 1)

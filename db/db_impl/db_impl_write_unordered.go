@@ -174,7 +174,7 @@ func (d *DBImpl) writeWALOnly(t *writethread.WriteThread, wo *rocksdb.WriteOptio
 		monitoring.RecordTick(d.stats, rocksdb.WriteDoneByOther, 1)
 		return w.FinalStatus()
 	}
-	var ctx writeContext
+	ctx := writeContext{perf: &s.perf}
 	err := d.prepareWALOnly(t, wo, unordered, &ctx)
 	g := &s.group
 	g.Reset()
@@ -183,7 +183,9 @@ func (d *DBImpl) writeWALOnly(t *writethread.WriteThread, wo *rocksdb.WriteOptio
 		d.lastGroupSize = size
 	}
 	if err == nil {
+		s.perf.enter(phaseWAL)
 		err = d.logWALOnly(t, wo, g, unordered)
+		s.perf.enter(phasePrePost)
 	}
 	t.ExitAsBatchGroupLeader(g, err)
 	ctx.clean()
@@ -205,6 +207,8 @@ func (d *DBImpl) prepareWALOnly(t *writethread.WriteThread, wo *rocksdb.WriteOpt
 	if !d.writeCtl.IsStopped() && !d.writeCtl.NeedsDelay() && !d.errorHandler.IsDBStopped() {
 		return nil
 	}
+	ctx.perf.enter(phaseDelay)
+	defer ctx.perf.enter(phasePrePost)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.delayWriteLocked(0, t, wo)

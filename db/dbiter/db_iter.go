@@ -8,7 +8,6 @@ import (
 	"encoding/binary"
 	"math"
 	"sync"
-	"time"
 
 	"github.com/rocksdb-go/rocksdb/db/dbformat"
 	"github.com/rocksdb-go/rocksdb/db/seqnotime"
@@ -168,7 +167,13 @@ func (d *DBIter) Init(c *Config) {
 	d.cmp, d.bytewise, d.tsSize = c.Comparator, c.Comparator.IsBytewise(), c.Comparator.TimestampSize()
 	d.ro = *ro
 	d.callback, d.merger, d.resolver, d.prefixEx = c.Callback, c.Merger, c.Resolver, c.PrefixExtractor
-	d.stats, d.clock, d.perf = c.Statistics, c.Clock, ro.PerfContext
+	d.stats, d.clock, d.perf = c.Statistics, c.Clock, nil
+	if ro.PerfContext.CountEnabled() {
+		d.perf = ro.PerfContext
+		if d.clock == nil {
+			d.clock = rocksdb.DefaultSystemClock()
+		}
+	}
 	d.sequence, d.maxSkip = c.Sequence, c.MaxSequentialSkip
 	d.lowerBound, d.hasLower = ro.IterateLowerBound, ro.IterateLowerBound != nil
 	d.upperBound, d.hasUpper = ro.IterateUpperBound, ro.IterateUpperBound != nil
@@ -403,6 +408,13 @@ func (d *DBIter) compareUserKey(a, b []byte) int {
 	return d.cmp.UserComparator().CompareWithoutTimestamp(a, true, b, true)
 }
 
+// countComparison counts a comparison of user keys.
+func (d *DBIter) countComparison() {
+	if d.perf != nil {
+		d.perf.UserKeyComparisonCount++
+	}
+}
+
 // compareBound orders a user key against a bound, which has no timestamp.
 func (d *DBIter) compareBound(key, bound []byte) int {
 	if d.bytewise {
@@ -610,7 +622,7 @@ func (d *DBIter) Next() {
 	if !d.valid {
 		return
 	}
-	var start time.Time
+	var start uint64
 	if d.perf != nil {
 		d.perf.IterNextCount++
 		start = d.cpuStart()
@@ -652,7 +664,7 @@ func (d *DBIter) Prev() {
 	if !d.valid {
 		return
 	}
-	var start time.Time
+	var start uint64
 	if d.perf != nil {
 		d.perf.IterPrevCount++
 		start = d.cpuStart()
@@ -684,26 +696,86 @@ func (d *DBIter) Prev() {
 }
 
 // cpuStart and cpuSince measure for the perf context, when its level asks.
-func (d *DBIter) cpuStart() time.Time {
-	if d.perf.Level < rocksdb.EnableTimeAndCPUTimeExceptForMutex {
-		return time.Time{}
-	}
-	return time.Now()
-}
-
-func (d *DBIter) cpuSince(t time.Time) uint64 {
-	if t.IsZero() {
+func (d *DBIter) cpuStart() uint64 {
+	if !d.perf.Enabled(rocksdb.EnableTimeAndCPUTimeExceptForMutex) {
 		return 0
 	}
-	return uint64(time.Since(t))
+	return d.clock.CPUNanos()
+}
+
+// cpuSince is 0 as well where the goroutine has gone to a thread that has run
+// less.
+func (d *DBIter) cpuSince(start uint64) uint64 {
+	if start == 0 {
+		return 0
+	}
+	now := d.clock.CPUNanos()
+	return now - min(start, now)
+}
+
+// timed runs f and adds its time to metric, for an iterator with a context.
+func (d *DBIter) timed(metric *uint64, f func()) {
+	if !d.perf.Enabled(rocksdb.EnableTimeExceptForMutex) {
+		f()
+		return
+	}
+	start := d.clock.NowNanos()
+	f()
+	*metric += d.clock.NowNanos() - start
+}
+
+// startSeek counts a seek and begins to measure it; endSeek ends that.
+func (d *DBIter) startSeek() (start uint64) {
+	if d.perf != nil {
+		d.perf.IterSeekCount++
+		start = d.cpuStart()
+	}
+	return start
+}
+
+func (d *DBIter) endSeek(start uint64) {
+	if start > 0 {
+		d.perf.IterSeekCPUNanos += d.cpuSince(start)
+	}
+}
+
+// Upstream: PERF_TIMER_GUARD(seek_internal_seek_time) around the inner seek.
+func (d *DBIter) innerSeek(target []byte) {
+	if d.perf == nil {
+		d.iter.Seek(target)
+		return
+	}
+	d.timed(&d.perf.SeekInternalSeekTime, func() { d.iter.Seek(target) })
+}
+
+func (d *DBIter) innerSeekForPrev(target []byte) {
+	if d.perf == nil {
+		d.iter.SeekForPrev(target)
+		return
+	}
+	d.timed(&d.perf.SeekInternalSeekTime, func() { d.iter.SeekForPrev(target) })
+}
+
+func (d *DBIter) innerSeekToFirst() {
+	if d.perf == nil {
+		d.iter.SeekToFirst()
+		return
+	}
+	d.timed(&d.perf.SeekInternalSeekTime, d.iter.SeekToFirst)
+}
+
+func (d *DBIter) innerSeekToLast() {
+	if d.perf == nil {
+		d.iter.SeekToLast()
+		return
+	}
+	d.timed(&d.perf.SeekInternalSeekTime, d.iter.SeekToLast)
 }
 
 // Seek goes to the first key at or after target.
 func (d *DBIter) Seek(target []byte) {
 	watch := stopwatch.NewStopWatch(d.clock, d.stats, rocksdb.HistDBSeek)
-	if d.perf != nil {
-		d.perf.IterSeekCount++
-	}
+	start := d.startSeek()
 	if d.scan.args != nil && !d.beginScan(target) {
 		return
 	}
@@ -714,8 +786,9 @@ func (d *DBIter) Seek(target []byte) {
 		key = d.lowerBound
 	}
 	d.seekBuf = dbformat.AppendInternalKey(append(append(d.seekBuf[:0], key...), d.ro.Timestamp...), nil, d.sequence, dbformat.ValueTypeForSeek)
-	d.iter.Seek(d.seekBuf)
+	d.innerSeek(d.seekBuf)
 	d.finishForwardSeek(target, true)
+	d.endSeek(start)
 	watch.Stop()
 }
 
@@ -730,19 +803,18 @@ func (d *DBIter) SeekToFirst() {
 		d.refuseScan("No seek key for MultiScan")
 		return
 	}
-	if d.perf != nil {
-		d.perf.IterSeekCount++
-	}
+	start := d.startSeek()
 	if !d.expectTotalOrder {
 		d.maxSkip = math.MaxUint64
 	}
 	d.resetSeekState()
 	d.keySeqnoZero = false
-	d.iter.SeekToFirst()
+	d.innerSeekToFirst()
 	d.finishForwardSeek(nil, false)
 	if d.valid {
 		d.setPrefix(d.userKey())
 	}
+	d.endSeek(start)
 }
 
 func (d *DBIter) compareTargetBound(target, bound []byte) int {
@@ -789,9 +861,7 @@ func (d *DBIter) countSeek() {
 // SeekForPrev goes to the last key at or before target.
 func (d *DBIter) SeekForPrev(target []byte) {
 	watch := stopwatch.NewStopWatch(d.clock, d.stats, rocksdb.HistDBSeek)
-	if d.perf != nil {
-		d.perf.IterSeekCount++
-	}
+	start := d.startSeek()
 	if d.scan.args != nil && !d.beginReverseScan(target) {
 		return
 	}
@@ -811,7 +881,7 @@ func (d *DBIter) SeekForPrev(target []byte) {
 		b = dbformat.AppendInternalKeyFooter(b, 0, dbformat.ValueTypeForSeekForPrev)
 	}
 	d.seekBuf = b
-	d.iter.SeekForPrev(b)
+	d.innerSeekForPrev(b)
 	monitoring.RecordTick(d.stats, rocksdb.NumberDBSeek, 1)
 	d.dir = reverse
 	if d.iter.Valid() {
@@ -827,6 +897,7 @@ func (d *DBIter) SeekForPrev(target []byte) {
 		d.valid = false
 	}
 	d.countSeek()
+	d.endSeek(start)
 	watch.Stop()
 }
 
@@ -844,27 +915,34 @@ func (d *DBIter) SeekToLast() {
 		}
 		return
 	}
-	if d.perf != nil {
-		d.perf.IterSeekCount++
-	}
+	start := d.startSeek()
 	if !d.expectTotalOrder {
 		d.maxSkip = math.MaxUint64
 	}
 	d.resetSeekState()
 	d.keySeqnoZero = false
 	d.dir = reverse
-	d.iter.SeekToLast()
+	d.innerSeekToLast()
 	d.prevInternal()
 	monitoring.RecordTick(d.stats, rocksdb.NumberDBSeek, 1)
 	d.countSeek()
 	if d.valid {
 		d.setPrefix(d.userKey())
 	}
+	d.endSeek(start)
 }
 
 // findNextUserEntry goes forward to the first entry to show. With skipping the
 // saved key's own entries are passed over. It assigns valid.
-func (d *DBIter) findNextUserEntry(skipping bool) bool {
+func (d *DBIter) findNextUserEntry(skipping bool) (ok bool) {
+	if d.perf == nil {
+		return d.findNextUserEntryInternal(skipping)
+	}
+	d.timed(&d.perf.FindNextUserEntryTime, func() { ok = d.findNextUserEntryInternal(skipping) })
+	return ok
+}
+
+func (d *DBIter) findNextUserEntryInternal(skipping bool) bool {
 	d.entryIsMerged = false
 	var numSkipped, hidden uint64
 	reseekDone := false
@@ -876,8 +954,11 @@ func (d *DBIter) findNextUserEntry(skipping bool) bool {
 		}
 		userKey := d.ikey.UserKey
 		d.keySeqnoZero = d.ikey.Sequence == 0
-		if d.hasUpper && d.iter.UpperBoundCheckResult() != internaliter.Inbound && d.compareBound(userKey, d.upperBound) >= 0 {
-			break
+		if d.hasUpper && d.iter.UpperBoundCheckResult() != internaliter.Inbound {
+			d.countComparison()
+			if d.compareBound(userKey, d.upperBound) >= 0 {
+				break
+			}
 		}
 		if d.hasPrefix && !d.prefixCheck(userKey) {
 			break
@@ -886,6 +967,9 @@ func (d *DBIter) findNextUserEntry(skipping bool) bool {
 			return false
 		}
 		visible, newer := d.isVisible()
+		if visible && skipping {
+			d.countComparison()
+		}
 		switch {
 		case visible && skipping && (!previousZero || d.tsSize > 0) && d.compareForSkip(userKey, d.savedKey.GetUserKey()) <= 0:
 			numSkipped++
@@ -931,6 +1015,7 @@ func (d *DBIter) findNextUserEntry(skipping bool) bool {
 				d.perf.InternalRecentSkippedCount++
 			}
 			// An entry too new to be seen: the key itself may have older ones.
+			d.countComparison()
 			if c := d.compareUserKey(userKey, d.savedKey.GetUserKey()); c == 0 || skipping && c < 0 {
 				numSkipped++
 			} else {

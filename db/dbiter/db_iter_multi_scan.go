@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
+	"github.com/rocksdb-go/rocksdb/monitoring"
 	"github.com/rocksdb-go/rocksdb/util/iodispatcher"
 )
 
@@ -83,6 +84,7 @@ func (d *DBIter) validateScanOptions(args *rocksdb.MultiScanArgs) error {
 
 // refuseScan makes what a seek does against the announced scans an error.
 func (d *DBIter) refuseScan(what string) bool {
+	monitoring.RecordTick(d.stats, rocksdb.MultiscanSeekErrors, 1)
 	return d.fail(rocksdb.InvalidArgument(what))
 }
 

@@ -23,6 +23,8 @@ type MemTablePostProcessInfo struct {
 	NumEntries      uint64
 	NumDeletes      uint64
 	NumRangeDeletes uint64
+	// KeyComparisons are the inserts' comparisons of keys.
+	KeyComparisons uint64
 }
 
 // PostProcessInfo is short for it.
@@ -79,7 +81,7 @@ func (m *MemTable) AddProtected(seq rocksdb.SequenceNumber, t dbformat.ValueType
 		}
 		encodeChecksum(buf[size-protection:], s)
 	}
-	if !m.insert(entry, rangeDel, allowConcurrent, hint) {
+	if !m.insert(entry, rangeDel, allowConcurrent, info, hint) {
 		return errKeySeqExists
 	}
 	if m.bloom != nil {
@@ -106,7 +108,7 @@ func (m *MemTable) AddProtected(seq rocksdb.SequenceNumber, t dbformat.ValueType
 }
 
 // insert puts an entry into its container.
-func (m *MemTable) insert(entry rep.KeyHandle, rangeDel, concurrent bool, hint *Hint) bool {
+func (m *MemTable) insert(entry rep.KeyHandle, rangeDel, concurrent bool, info *MemTablePostProcessInfo, hint *Hint) bool {
 	if rangeDel {
 		return m.rangeDelTable.InsertConcurrently(entry)
 	}
@@ -115,7 +117,7 @@ func (m *MemTable) insert(entry rep.KeyHandle, rangeDel, concurrent bool, hint *
 		case hint != nil:
 			return m.table.InsertWithHintConcurrently(entry, hint)
 		case m.skip != nil:
-			return m.skip.List.InsertConcurrently(entry)
+			return m.skip.List.InsertConcurrentlyCounting(entry, &info.KeyComparisons)
 		default:
 			return m.table.InsertConcurrently(entry)
 		}
@@ -137,6 +139,15 @@ func (m *MemTable) insert(entry rep.KeyHandle, rangeDel, concurrent bool, hint *
 		return m.skip.List.Insert(entry)
 	}
 	return m.table.Insert(entry)
+}
+
+// KeyComparisons is the number of comparisons of keys that inserts without
+// others beside them have made. Not beside such an insert.
+func (m *MemTable) KeyComparisons() uint64 {
+	if m.skip == nil {
+		return 0
+	}
+	return m.skip.List.KeyComparisons()
 }
 
 // count adds an entry of that size to info, or to the memtable's counters.

@@ -199,7 +199,11 @@ func (m *MemTable) getFromTable(key *dbformat.LookupKey, st *LookupState) {
 		return
 	}
 	it := m.skip.List.NewIterator()
-	for it.Seek(key.InternalKey()); it.Valid() && st.VisitEntry(0, it.Key()); it.Next() {
+	it.Seek(key.InternalKey())
+	if st.perf.CountEnabled() {
+		st.perf.UserKeyComparisonCount += it.TakeKeyComparisons()
+	}
+	for ; it.Valid() && st.VisitEntry(0, it.Key()); it.Next() {
 	}
 }
 
@@ -538,14 +542,14 @@ func (m *MemTable) MultiGet(ro *rocksdb.ReadOptions, r *table.MultiGetRange, cal
 		ms.index[ms.n], ms.keys[ms.n] = i, k.IKey
 		ms.n++
 	}
-	m.multiGetFromTable(ms, r)
+	m.multiGetFromTable(ms, r, ro.PerfContext)
 	m.finishMultiGet(ro, ms, r)
 	if ro.PerfContext.CountEnabled() {
 		ro.PerfContext.GetFromMemtableCount++
 	}
 }
 
-func (m *MemTable) multiGetFromTable(ms *multiState, r *table.MultiGetRange) {
+func (m *MemTable) multiGetFromTable(ms *multiState, r *table.MultiGetRange, perf *rocksdb.PerfContext) {
 	o := &m.opts
 	if !o.BatchLookupOptimization {
 		for j := range ms.n {
@@ -556,7 +560,12 @@ func (m *MemTable) multiGetFromTable(ms *multiState, r *table.MultiGetRange) {
 		return
 	}
 	checkOrder := o.ParanoidMemoryChecks
-	err := m.table.MultiGet(ms.keys[:ms.n], ms, checkOrder, o.AllowDataInErrors, m.validate)
+	var err error
+	if m.skip != nil && perf.CountEnabled() {
+		err = m.skip.List.MultiGetCounting(ms.keys[:ms.n], ms, checkOrder, o.AllowDataInErrors, m.validate, &perf.UserKeyComparisonCount)
+	} else {
+		err = m.table.MultiGet(ms.keys[:ms.n], ms, checkOrder, o.AllowDataInErrors, m.validate)
+	}
 	if err == nil {
 		return
 	}

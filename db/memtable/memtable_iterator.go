@@ -206,6 +206,13 @@ func (i *MemTableIterator) seek(internalKey []byte) {
 	default:
 		i.iter.Seek(internalKey)
 	}
+	i.countComparisons()
+}
+
+func (i *MemTableIterator) countComparisons() {
+	if i.direct && i.perf.CountEnabled() {
+		i.perf.UserKeyComparisonCount += i.list.TakeKeyComparisons()
+	}
 }
 
 // SeekForPrev moves to the last entry at or before the internal key.
@@ -223,7 +230,13 @@ func (i *MemTableIterator) SeekForPrev(internalKey []byte) {
 	if !i.valid && i.err == nil {
 		i.SeekToLast()
 	}
-	for i.valid && i.mem.icmp.Compare(internalKey, i.key) < 0 {
+	for i.valid {
+		if i.perf.CountEnabled() {
+			i.perf.UserKeyComparisonCount++
+		}
+		if i.mem.icmp.Compare(internalKey, i.key) >= 0 {
+			break
+		}
 		i.Prev()
 	}
 }
@@ -306,6 +319,7 @@ func (i *MemTableIterator) Prev() {
 	default:
 		i.iter.Prev()
 	}
+	i.countComparisons()
 	i.settle()
 }
 

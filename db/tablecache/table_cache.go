@@ -319,6 +319,11 @@ type IteratorOptions struct {
 // Errors come from its Status.
 func (c *TableCache) NewIterator(ro *rocksdb.ReadOptions, f *version.FileMetaData, mo *options.MutableCFOptions,
 	o *IteratorOptions) internaliter.InternalIterator {
+	var timer monitoring.PerfStepTimer
+	if pc := ro.PerfContext; pc.Enabled(rocksdb.EnableTimeExceptForMutex) {
+		timer.Start(&pc.NewTableIteratorNanos, nil)
+		defer timer.Stop()
+	}
 	oo := o.OpenOptions
 	oo.NoIO = ro.ReadTier == rocksdb.BlockCacheTier
 	oo.Pin = o.MaybePin && c.pinHandles && !oo.Ephemeral

@@ -8,6 +8,7 @@ import (
 	"encoding/binary"
 
 	"github.com/rocksdb-go/rocksdb/db/dbformat"
+	"github.com/rocksdb-go/rocksdb/include/rocksdb"
 )
 
 // FdWithKeyRange is a file as reads see it. The keys lie in one array for the
@@ -99,6 +100,24 @@ func FindFileInRange(icmp *dbformat.InternalKeyComparator, b *LevelFilesBrief, k
 		}
 	}
 	return right
+}
+
+// FindFileCounting is FindFileInRange that counts its comparisons in perf, unless
+// that is nil.
+func FindFileCounting(icmp *dbformat.InternalKeyComparator, b *LevelFilesBrief, key []byte, left, right int, perf *rocksdb.PerfContext) int {
+	at := FindFileInRange(icmp, b, key, left, right)
+	if perf.CountEnabled() {
+		// The search's steps follow from where it ends.
+		for left < right {
+			perf.UserKeyComparisonCount++
+			if mid := int(uint(left+right) / 2); mid < at {
+				left = mid + 1
+			} else {
+				right = mid
+			}
+		}
+	}
+	return at
 }
 
 // SomeFileOverlapsRange tells whether a file overlaps the user keys from

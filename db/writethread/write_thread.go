@@ -13,6 +13,7 @@ import (
 	"github.com/rocksdb-go/rocksdb/db/dbformat"
 	"github.com/rocksdb-go/rocksdb/db/writebatch"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
+	"github.com/rocksdb-go/rocksdb/monitoring"
 	"github.com/rocksdb-go/rocksdb/test_util/syncpoint"
 )
 
@@ -108,11 +109,13 @@ type Writer struct {
 	PostMemTable                PostMemTableCallback
 	Callback                    WriteCallback
 	UserWriteCallback           rocksdb.UserWriteCallback
-	LogUsed                     uint64 // the WAL the batch went to
-	LogRef                      uint64 // the WAL memtable entries refer to
-	Sequence                    rocksdb.SequenceNumber
-	Status                      error
-	CallbackStatus              error
+	// WaitNanos, if not nil, is added the time that the writer waits.
+	WaitNanos      *uint64
+	LogUsed        uint64 // the WAL the batch went to
+	LogRef         uint64 // the WAL memtable entries refer to
+	Sequence       rocksdb.SequenceNumber
+	Status         error
+	CallbackStatus error
 
 	group     *WriteGroup
 	linkOlder *Writer
@@ -140,6 +143,7 @@ func (w *Writer) Reset(wo *rocksdb.WriteOptions, batch *writebatch.WriteBatch) {
 	w.IgnoreMissingColumnFamilies, w.MemtableInsertHintPerBatch = wo.IgnoreMissingColumnFamilies, wo.MemtableInsertHintPerBatch
 	w.DisableMemtable, w.BatchCount = false, 0
 	w.PreReleaseCallback, w.PostMemTable, w.Callback, w.UserWriteCallback = nil, nil, nil, nil
+	w.WaitNanos = nil
 	w.LogUsed, w.LogRef, w.Sequence = 0, 0, dbformat.MaxSequenceNumber
 	w.Status, w.CallbackStatus = nil, nil
 	w.group, w.linkOlder, w.linkNewer = nil, nil, nil
@@ -235,9 +239,14 @@ func (t *WriteThread) awaitState(w *Writer, goal State) State {
 		}
 		runtime.Gosched()
 	}
+	var timer monitoring.PerfStepTimer
+	if w.WaitNanos != nil {
+		timer.Start(w.WaitNanos, nil)
+	}
 	for {
 		s := w.state.Load()
 		if s&goal != 0 {
+			timer.Stop()
 			return s
 		}
 		if w.state.CompareAndSwap(s, StateLockedWaiting) {
@@ -684,7 +693,7 @@ func (t *WriteThread) exitPipelined(g *WriteGroup, status error) {
 
 // EnterUnbatched waits, with mu released, until w is alone at the head of the
 // queue; no group is being written then. w has no batch.
-func (t *WriteThread) EnterUnbatched(w *Writer, mu *sync.Mutex) {
+func (t *WriteThread) EnterUnbatched(w *Writer, mu sync.Locker) {
 	if w.sema == nil {
 		w.sema = make(chan struct{}, 1)
 		w.state.Store(StateInit)

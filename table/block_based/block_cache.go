@@ -282,15 +282,21 @@ func (t *BlockBasedTable) retrieveBlock(rc *readContext, h format.BlockHandle, b
 
 // newDataBlockIterator sets it on a data block. Errors are its status.
 func (t *BlockBasedTable) newDataBlockIterator(rc *readContext, h format.BlockHandle, bt block.BlockType, it *block.DataBlockIter) {
+	var timer monitoring.PerfStepTimer
+	if perf := rc.ro.PerfContext; perf.Enabled(rocksdb.EnableTimeExceptForMutex) {
+		timer.Start(&perf.NewTableBlockIterNanos, nil)
+	}
 	e, err := t.retrieveBlock(rc, h, bt, true)
 	if err != nil {
+		timer.Stop()
 		it.Invalidate(err)
 		return
 	}
-	t.initDataIter(&e, h, it)
+	t.initDataIter(rc, &e, h, it)
+	timer.Stop()
 }
 
-func (t *BlockBasedTable) initDataIter(e *block.CachableEntry[*block.Block], h format.BlockHandle, it *block.DataBlockIter) {
+func (t *BlockBasedTable) initDataIter(rc *readContext, e *block.CachableEntry[*block.Block], h format.BlockHandle, it *block.DataBlockIter) {
 	b := e.Value()
 	b.NewDataIterator(t.icmp, block.DataIterOptions{
 		GlobalSeqno: t.globalSeqno,
@@ -299,6 +305,7 @@ func (t *BlockBasedTable) initDataIter(e *block.CachableEntry[*block.Block], h f
 		PadMinTimestamp:     !t.udtPersisted,
 	}, it)
 	it.SetEntry(*e)
+	it.SetPerfContext(rc.ro.PerfContext)
 	if err := it.Status(); err != nil {
 		it.Invalidate(t.located(err, h))
 	}

@@ -196,6 +196,14 @@ func (b *BlockBasedTableBuilder) sampleCompression(raw []byte) {
 	}
 }
 
+// startCompressionTimer is the time where it is to be measured, else 0.
+func (b *BlockBasedTableBuilder) startCompressionTimer() uint64 {
+	if stats := b.ioptions.Stats; stats != nil && stats.GetStatsLevel() > rocksdb.ExceptDetailedTimers {
+		return rocksdb.DefaultSystemClock().NowNanos()
+	}
+	return 0
+}
+
 // compressAndVerify compresses raw into *out where that pays. It may be called
 // by several goroutines, each with areas of its own.
 func (b *BlockBasedTableBuilder) compressAndVerify(raw []byte, isData bool, area any, out *[]byte) ([]byte, rocksdb.CompressionType, error) {
@@ -212,12 +220,16 @@ func (b *BlockBasedTableBuilder) compressAndVerify(raw []byte, isData bool, area
 			if cap(*out) < limit {
 				*out = make([]byte, limit)
 			}
+			start := b.startCompressionTimer()
 			n, t, err = k.CompressBlock(raw, (*out)[:limit], area)
 			syncpoint.ProcessArg("BlockBasedTableBuilder::CompressAndVerifyBlock:TamperWithResultType", &t)
 			if err == nil && t != rocksdb.NoCompression && verify != nil {
 				if err = b.verifyCompressed(verify, t, (*out)[:n], raw); err != nil {
 					logging.Error(b.ioptions.Logger, "%v", err)
 				}
+			}
+			if start > 0 {
+				monitoring.RecordTimeToHistogram(b.ioptions.Stats, rocksdb.HistCompressionTimesNanos, rocksdb.DefaultSystemClock().NowNanos()-start)
 			}
 		}
 		if isData {

@@ -5,6 +5,7 @@ package blockbased
 
 import (
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
+	"github.com/rocksdb-go/rocksdb/monitoring"
 	"github.com/rocksdb-go/rocksdb/table"
 	"github.com/rocksdb-go/rocksdb/table/block_based/block"
 	"github.com/rocksdb-go/rocksdb/table/format"
@@ -68,7 +69,10 @@ func (f *fullFilterReader) get(rc *readContext) (e block.CachableEntry[*ParsedFu
 		e.SetUnownedValue(f.entry.Value())
 		return e, nil
 	}
-	return retrieve(f.t, rc, f.t.filterHandle, block.TypeFilter, nil, f.useCache, parseFilterOf)
+	timer := timeFilterRead(rc)
+	e, err = retrieve(f.t, rc, f.t.filterHandle, block.TypeFilter, nil, f.useCache, parseFilterOf)
+	timer.Stop()
+	return e, err
 }
 
 // mayMatch is upstream's FullFilterBlockReader::KeyMayMatch and
@@ -81,6 +85,14 @@ func (f *fullFilterReader) mayMatch(rc *readContext, entry, _ []byte) bool {
 	may := filterMayMatch(rc, e.Value(), entry)
 	e.Release()
 	return may
+}
+
+// timeFilterRead measures the reading of a filter block.
+func timeFilterRead(rc *readContext) (timer monitoring.PerfStepTimer) {
+	if perf := rc.ro.PerfContext; perf.Enabled(rocksdb.EnableTimeExceptForMutex) {
+		timer.Start(&perf.ReadFilterBlockNanos, nil)
+	}
+	return timer
 }
 
 // filterMayMatch is upstream's FullFilterBlockReader::MayMatch.
@@ -178,7 +190,10 @@ func (p *partitionedFilterReader) getIndex(rc *readContext) (e block.CachableEnt
 		e.SetUnownedValue(p.entry.Value())
 		return e, nil
 	}
-	return p.t.retrieveBlock(rc, p.t.filterHandle, block.TypeFilterPartitionIndex, p.useCache)
+	timer := timeFilterRead(rc)
+	e, err = p.t.retrieveBlock(rc, p.t.filterHandle, block.TypeFilterPartitionIndex, p.useCache)
+	timer.Stop()
+	return e, err
 }
 
 func (p *partitionedFilterReader) setIterator(e *block.CachableEntry[*block.Block], it *block.IndexBlockIter) {

@@ -6,6 +6,7 @@ package blockbased
 import (
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
 	"github.com/rocksdb-go/rocksdb/logging"
+	"github.com/rocksdb-go/rocksdb/monitoring"
 	"github.com/rocksdb-go/rocksdb/table"
 	"github.com/rocksdb-go/rocksdb/table/block_based/block"
 	"github.com/rocksdb-go/rocksdb/table/format"
@@ -92,7 +93,13 @@ func (c *indexReaderCommon) get(rc *readContext) (e block.CachableEntry[*block.B
 		e.SetUnownedValue(c.entry.Value())
 		return e, nil
 	}
-	return c.t.retrieveBlock(rc, c.t.indexHandle, block.TypeIndex, c.useCache)
+	var timer monitoring.PerfStepTimer
+	if perf := rc.ro.PerfContext; perf.Enabled(rocksdb.EnableTimeExceptForMutex) {
+		timer.Start(&perf.ReadIndexBlockNanos, nil)
+	}
+	e, err = c.t.retrieveBlock(rc, c.t.indexHandle, block.TypeIndex, c.useCache)
+	timer.Stop()
+	return e, err
 }
 
 func (t *BlockBasedTable) indexIterOptions() block.IndexIterOptions {
@@ -115,6 +122,7 @@ func (c *indexReaderCommon) setIterator(rc *readContext, totalOrder bool, it *bl
 	}
 	e.Value().NewIndexIterator(c.t.icmp, o, it)
 	it.SetEntry(e)
+	it.SetPerfContext(rc.ro.PerfContext)
 	if err := it.Status(); err != nil {
 		it.Invalidate(c.t.located(err, c.t.indexHandle))
 	}
@@ -246,6 +254,7 @@ func (it *partitionedIndexIterator) initPartition() {
 	}
 	e.Value().NewIndexIterator(t.icmp, t.indexIterOptions(), &it.sub)
 	it.sub.SetEntry(e)
+	it.sub.SetPerfContext(it.rc.ro.PerfContext)
 	if err := it.sub.Status(); err != nil {
 		it.sub.Invalidate(t.located(err, h))
 	}

@@ -190,7 +190,7 @@ func (it *BlockBasedTableIterator) initScanBlock(h format.BlockHandle) bool {
 		it.data.Invalidate(err)
 		return true
 	}
-	it.t.initDataIter(&e, h, &it.data)
+	it.t.initDataIter(&it.rc, &e, h, &it.data)
 	return true
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/rocksdb-go/rocksdb/monitoring"
 	"github.com/rocksdb-go/rocksdb/table/block_based/block"
 	"github.com/rocksdb-go/rocksdb/table/format"
+	"github.com/rocksdb-go/rocksdb/util/stopwatch"
 )
 
 // IOJob is a group of data blocks of one table to be read together.
@@ -75,6 +76,7 @@ type setBlock struct {
 type setRead struct {
 	req    rocksdb.FSReadRequest
 	handle rocksdb.IOHandle // nil when done
+	lead   stopwatch.StopWatch
 	mem    *setMemory
 	group  []int  // blocks, by offset
 	left   int    // of them neither given nor released
@@ -368,7 +370,7 @@ func (s *ReadSet) begin(r *setRead, opts *rocksdb.IOOptions) error {
 		r.req.Scratch = m.bytes(r.req.Len)
 	}
 	r.mem, r.async, r.begun = m, true, time.Now()
-	h, err := f.ReadAsync(&r.req, opts, func(*rocksdb.FSReadRequest) {}, &m.aligned)
+	h, err := f.ReadAsync(&r.req, opts, s.watchRead(r), &m.aligned)
 	if err != nil {
 		m.release(r.req.Len)
 		r.mem, r.async, r.req.Scratch = nil, false, nil
@@ -378,6 +380,20 @@ func (s *ReadSet) begin(r *setRead, opts *rocksdb.IOOptions) error {
 		s.land(r, true) // it is done already
 	}
 	return nil
+}
+
+func readDone(*rocksdb.FSReadRequest) {}
+
+// watchRead measures, with statistics, a read until it is seen to be done, by the
+// callback that it gives, and until somebody needs it.
+func (s *ReadSet) watchRead(r *setRead) func(*rocksdb.FSReadRequest) {
+	o := s.job.Table.ioptions
+	if o.Stats == nil {
+		return readDone
+	}
+	r.lead = startTimer(o, rocksdb.HistIODispatcherAsyncReadPrefetchLeadMicros)
+	done := startTimer(o, rocksdb.HistIODispatcherAsyncReadObservedCompletionMicros)
+	return func(*rocksdb.FSReadRequest) { done.Stop() }
 }
 
 // readNow reads and waits.

@@ -267,6 +267,7 @@ func (s *ReadSet) wait(r *setRead) error {
 	if r.handle != nil {
 		r.polled = true
 		s.mu.Unlock()
+		r.lead.Stop()
 		timer := startTimer(s.job.Table.ioptions, rocksdb.HistIODispatcherAsyncReadPollWaitMicros)
 		h := [1]rocksdb.IOHandle{r.handle}
 		err := s.job.Table.ioptions.FS.Poll(h[:], 1)

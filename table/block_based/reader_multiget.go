@@ -420,7 +420,7 @@ func (t *BlockBasedTable) multiGetOne(s *batchScratch, it internaliter.InternalI
 	}
 	if *at != first {
 		*at = first
-		t.initDataIter(&b.entry, b.handle, &s.first.data)
+		t.initDataIter(&s.first.rc, &b.entry, b.handle, &s.first.data)
 		b.entry = block.CachableEntry[*block.Block]{} // the iterator's now
 		b.err = s.first.data.Status()
 	}

@@ -35,7 +35,7 @@ type Config struct {
 	MutableDBOptions *options.MutableDBOptions
 	FileOptions      rocksdb.FileOptions // of the outputs
 	VersionSet       *db.VersionSet
-	Mutex            *sync.Mutex
+	Mutex            sync.Locker
 	ShuttingDown     *atomic.Bool
 	// ManualPaused above 0 ends manual compactions (optional), ManualCanceled
 	// this one (optional), Aborted above 0 any compaction (optional).

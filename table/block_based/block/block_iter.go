@@ -54,6 +54,9 @@ type blockIter struct {
 	keyBuf      []byte
 	kvChecksum  []byte
 
+	perf     *rocksdb.PerfContext // of SetPerfContext
+	compared uint64               // keys, since it was last counted
+
 	entry CachableEntry[*Block] // the reference on the block, where it is ours
 }
 
@@ -83,6 +86,30 @@ func (it *blockIter) initialize(b *Block, icmp *dbformat.InternalKeyComparator, 
 	it.kvChecksum, it.protection, it.kvInterval = b.kvChecksum, b.protectionSize, b.kvInterval
 	it.end()
 	return true
+}
+
+// SetPerfContext makes seeks count in perf, until the iterator is set on another
+// block.
+func (it *blockIter) SetPerfContext(perf *rocksdb.PerfContext) {
+	if perf.CountEnabled() {
+		it.perf = perf
+	}
+}
+
+// startSeek and endSeek measure a seek, for iterators with a context.
+func (it *blockIter) startSeek() (start uint64) {
+	it.compared = 0
+	if it.perf.Enabled(rocksdb.EnableTimeExceptForMutex) {
+		start = rocksdb.DefaultSystemClock().NowNanos()
+	}
+	return start
+}
+
+func (it *blockIter) endSeek(start uint64) {
+	it.perf.UserKeyComparisonCount += it.compared
+	if start > 0 {
+		it.perf.BlockSeekNanos += rocksdb.DefaultSystemClock().NowNanos() - start
+	}
 }
 
 // Invalidate makes the iterator stand nowhere for good, with err as its status,
@@ -309,6 +336,7 @@ func (it *blockIter) decorate(raw []byte) []byte {
 
 // compare orders a stored key against target, in the form Key would have.
 func (it *blockIter) compare(raw, target []byte) int {
+	it.compared++
 	if it.special {
 		raw = it.decorate(raw)
 	}
@@ -399,6 +427,7 @@ func (it *blockIter) binarySeekBytewise(target []byte) (index uint32, exact, ok 
 		if !ok {
 			return 0, false, false
 		}
+		it.compared++
 		keyUser := key
 		if !it.userKeys {
 			keyUser = key[:len(key)-numInternalBytes]
@@ -460,10 +489,17 @@ func (it *blockIter) SeekToLast() {
 
 // Seek goes to the first entry at or after target.
 func (it *blockIter) Seek(target []byte) {
-	if it.data != nil {
-		it.seek(target)
-		it.update()
+	if it.data == nil {
+		return
 	}
+	if it.perf != nil {
+		start := it.startSeek()
+		it.seek(target)
+		it.endSeek(start)
+	} else {
+		it.seek(target)
+	}
+	it.update()
 }
 
 func (it *blockIter) seek(target []byte) {

@@ -59,6 +59,16 @@ func (it *DataBlockIter) SeekForPrev(target []byte) {
 	if it.data == nil {
 		return
 	}
+	if it.perf != nil {
+		start := it.startSeek()
+		it.seekForPrev(target)
+		it.endSeek(start)
+		return
+	}
+	it.seekForPrev(target)
+}
+
+func (it *DataBlockIter) seekForPrev(target []byte) {
 	it.seek(target)
 	if !it.Valid() {
 		if it.status == nil {
@@ -79,12 +89,22 @@ func (it *DataBlockIter) SeekForGet(target []byte) bool {
 	if it.data == nil {
 		return true
 	}
+	if it.perf != nil {
+		start := it.startSeek()
+		found := it.seekForGet(target)
+		it.endSeek(start)
+		return found
+	}
+	return it.seekForGet(target)
+}
+
+func (it *DataBlockIter) seekForGet(target []byte) bool {
+	found := true
 	if it.hashIndex == nil {
 		it.seek(target)
-		it.update()
-		return true
+	} else {
+		found = it.seekByHash(target)
 	}
-	found := it.seekByHash(target)
 	it.update()
 	return found
 }

@@ -143,6 +143,16 @@ func (it *IndexBlockIter) Seek(target []byte) {
 	if it.data == nil {
 		return
 	}
+	if it.perf != nil {
+		start := it.startSeek()
+		it.seekIndex(target)
+		it.endSeek(start)
+		return
+	}
+	it.seekIndex(target)
+}
+
+func (it *IndexBlockIter) seekIndex(target []byte) {
 	it.status = nil
 	seekKey := target
 	if it.userKeys {

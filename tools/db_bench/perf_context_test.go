@@ -1,0 +1,39 @@
+// No upstream twin: the comparisons of keys against those that upstream's tool
+// counts.
+
+package main
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// TestPerfContext_KeyComparisons holds the numbers of comparisons within a tenth
+// of what db_bench v11.8.1 prints for the command line: heights of skip list
+// nodes are drawn, so that they are never the same.
+func TestPerfContext_KeyComparisons(t *testing.T) {
+	t.Chdir(t.TempDir())
+	out, code := runTool(t, append([]string{"--db=db"},
+		strings.Fields("--seed=42 --num=20000 --benchmarks=fillrandom,readrandom --perf_level=5")...)...)
+	if code != 0 {
+		t.Fatalf("exit %d: %s", code, out)
+	}
+	found := regexp.MustCompile(`user_key_comparison_count = (\d+)`).FindAllStringSubmatch(out, -1)
+	want := []float64{481680, 461623}
+	if len(found) != len(want) {
+		t.Fatalf("%d counts in %s", len(found), out)
+	}
+	for i, w := range want {
+		n, err := strconv.ParseFloat(found[i][1], 64)
+		if err != nil || n < 0.9*w || n > 1.1*w {
+			t.Errorf("%s comparisons, upstream's %.0f; %v", found[i][1], w, err)
+		}
+	}
+	for _, name := range []string{"write_wal_time", "write_memtable_time", "write_pre_and_post_process_time", "get_from_memtable_time", "get_cpu_nanos"} {
+		if !regexp.MustCompile(name + ` = [1-9]`).MatchString(out) {
+			t.Errorf("%s is 0", name)
+		}
+	}
+}
