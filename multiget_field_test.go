@@ -434,3 +434,40 @@ func TestFieldSingleDeleteOverMerges(t *testing.T) { // facebook/rocksdb#3878; o
 	x.moveTo(3)
 	x.same("after", x.get(nil, "k"), "0")
 }
+
+func TestFieldMergeOperandsOfImmutable(t *testing.T) { // facebook/rocksdb#13383
+	x := newFieldTest(t, func(o *rocksdb.Options, b *rocksdb.BlockBasedTableOptions) {
+		o.MergeOperator, o.MaxWriteBufferNumber = rocksdb.NewStringAppendOperator(","), 8
+	})
+	operands := func(max, stopAt int) string {
+		t.Helper()
+		list := make([]rocksdb.PinnableSlice, max)
+		calls := 0
+		n, err := x.db.GetMergeOperands(nil, []byte("k"), list, &rocksdb.GetMergeOperandsOptions{ExpectedMaxNumberOfOperands: max,
+			ContinueCB: func([]byte) bool { calls++; return calls != stopAt }})
+		if err != nil {
+			return fmt.Sprint("~", codeName(err), " ", n)
+		}
+		var got []string
+		for i := range n {
+			got = append(got, string(list[i].Data()))
+			list[i].Release()
+		}
+		return strings.Join(got, " ")
+	}
+	x.must(x.db.PauseBackgroundWork())
+	x.merge("k", "1")
+	x.merge("k", "2")
+	x.must(x.db.Flush(&rocksdb.FlushOptions{AllowWriteStall: true}))
+	x.same("immutable", operands(10, 0), "1 2")
+	x.same("stop at 2", operands(10, 2), "1 2")
+	x.same("stop at 1", operands(10, 1), "2")
+	x.merge("k", "3")
+	x.same("all", operands(10, 0), "1 2 3")
+	x.same("stop at 2", operands(10, 2), "2 3")
+	x.same("stop at 1", operands(10, 1), "3")
+	x.same("two, stop at 2", operands(2, 2), "2 3")
+	x.same("two", operands(2, 0), "~Result incomplete 3")
+	x.same("one, stop at 2", operands(1, 2), "~Result incomplete 2")
+	x.must(x.db.ContinueBackgroundWork())
+}

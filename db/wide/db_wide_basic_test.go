@@ -824,3 +824,125 @@ func TestDBWideBasicTest_EntityBlobReverseIteration(t *testing.T) {
 	x.compact()
 	x.verify(list...)
 }
+
+// operands are a key's, or the error.
+func (x *wideTest) operands(ro *rocksdb.ReadOptions, key string, max int) ([]string, error) {
+	slices := make([]rocksdb.PinnableSlice, max)
+	n, err := x.db.GetMergeOperands(ro, []byte(key), slices, &rocksdb.GetMergeOperandsOptions{ExpectedMaxNumberOfOperands: max})
+	if err != nil {
+		return nil, err
+	}
+	var list []string
+	for i := range n {
+		list = append(list, string(slices[i].Data()))
+		slices[i].Release()
+	}
+	return list, nil
+}
+
+// wantOperands checks that a key has exactly these operands.
+func (x *wideTest) wantOperands(key string, want ...string) {
+	x.Helper()
+	got, err := x.operands(nil, key, len(want))
+	if x.must(err); strings.Join(got, ",") != strings.Join(want, ",") {
+		x.Errorf("operands of %s: %.300q, not %.300q", key, got, want)
+	}
+}
+
+func TestDBWideBasicTest_MergeEntity(t *testing.T) {
+	x := newWideTest(t, func(o *rocksdb.Options) { o.MergeOperator = rocksdb.NewStringAppendOperator("|") })
+	base := func() {
+		x.putEntity("first", columns("", "a", "attr_name1", "foo", "attr_name2", "bar"))
+		var b rocksdb.WriteBatch
+		x.must(b.PutEntityCF(x.cfs[0].Impl(), []byte("second"), columns("attr_one", "two", "attr_three", "four")))
+		x.must(x.db.Write(nil, &b))
+	}
+	operands := func() {
+		x.merge("first", "bla1")
+		x.merge("second", "bla2")
+	}
+	verify := func() {
+		t.Helper()
+		x.verify(entity{"first", columns("", "a|bla1", "attr_name1", "foo", "attr_name2", "bar")},
+			entity{"second", columns("", "|bla2", "attr_one", "two", "attr_three", "four")})
+	}
+	before := func() {
+		t.Helper()
+		verify()
+		x.wantOperands("first", "a", "bla1")
+		x.wantOperands("second", "", "bla2")
+	}
+	base()
+	s := x.db.GetSnapshot()
+	operands()
+	before()
+	x.flush()
+	before()
+	x.must(x.db.ReleaseSnapshot(s))
+	x.destroyAndReopen(nil)
+	base()
+	x.flush()
+	operands()
+	before()
+	x.flush()
+	x.compact()
+	verify()
+	x.wantOperands("first", "a|bla1")
+	x.wantOperands("second", "|bla2")
+}
+
+// newOperandsTest has an entity whose default column is in a blob file.
+func newOperandsTest(t *testing.T) (x *wideTest, value string) {
+	t.Helper()
+	x = newBlobTest(t, 50, func(o *rocksdb.Options) { o.MergeOperator = rocksdb.NewStringAppendOperator("|") })
+	value = large(100, "d")
+	x.putEntity("key", columns("", value, "col_large", large(120, "l"), "col_small", "small"))
+	x.flush()
+	x.compact()
+	if x.blobFiles() == 0 {
+		t.Error("no blob files")
+	}
+	return x, value
+}
+
+func TestDBWideBasicTest_GetMergeOperandsWithBlobBackedEntityDefaultColumn(t *testing.T) {
+	x, value := newOperandsTest(t)
+	x.wantOperands("key", value)
+	x.merge("key", "suffix")
+	x.wantOperands("key", value, "suffix")
+}
+
+func TestDBWideBasicTest_GetMergeOperandsWithBlobBackedEntityDefaultColumnReadOnly(t *testing.T) {
+	x, value := newOperandsTest(t)
+	x.merge("key", "suffix")
+	x.flush()
+	x.close()
+	var err error
+	x.db, err = rocksdb.OpenForReadOnly(x.dir, x.o)
+	x.must(err)
+	v, err := x.db.Get(nil, []byte("key"))
+	if x.must(err); string(v.Data()) != value+"|suffix" {
+		t.Errorf("%q", v.Data())
+	}
+	v.Release()
+	x.wantOperands("key", value, "suffix")
+	// The expected maximum counts here, too.
+	if _, err := x.operands(nil, "key", 1); rocksdb.CodeOf(err) != rocksdb.CodeIncomplete {
+		t.Error(err)
+	}
+}
+
+func TestDBWideBasicTest_GetMergeOperandsWithBlobBackedEntityDefaultColumnBlockCacheTier(t *testing.T) {
+	x, _ := newOperandsTest(t)
+	x.putEntity("merged", columns("", large(100, "e"), "col_large", large(120, "l")))
+	x.flush()
+	x.compact()
+	x.merge("merged", "suffix")
+	x.flush()
+	x.reopen()
+	for key, n := range map[string]int{"key": 1, "merged": 2} {
+		if _, err := x.operands(cached(), key, n); rocksdb.CodeOf(err) != rocksdb.CodeIncomplete {
+			t.Error(key, err)
+		}
+	}
+}
