@@ -1,3 +1,5 @@
+//go:build syncpoint
+
 // Port of util/compression_test.cc: cases about levels, dictionaries and failures.
 
 package compression_test

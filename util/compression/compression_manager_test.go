@@ -1,3 +1,5 @@
+//go:build syncpoint
+
 // Port of util/compression_test.cc: cases about compression managers.
 
 package compression_test
@@ -316,9 +318,6 @@ func markedBlocks(x *dbTest, o *rocksdb.Options, m *markedManager, wrapped, dict
 	}
 	got := [3]uint64{pop(o, rocksdb.NumberBlockCompressed), pop(o, rocksdb.NumberBlockCompressionBypassed),
 		pop(o, rocksdb.NumberBlockCompressionRejected)}
-	if o.Compression == rocksdb.BZip2Compression && got[2] == want[2]+1 {
-		got[0], got[2] = got[0]+1, got[2]-1 // the encoder does worse than C's on the index
-	}
 	if got != want && !dict { // with a dictionary more may be rejected
 		x.Errorf("%d blocks compressed, bypassed, rejected, want %d", got, want)
 	}

@@ -1,3 +1,5 @@
+//go:build syncpoint
+
 // Port of db/db_test_util.{h,cc} and test_util/testutil.h, as far as the cases of
 // util/compression_test.cc need it.
 
