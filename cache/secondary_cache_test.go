@@ -157,7 +157,6 @@ type basicSecTest struct {
 	*aboveTest
 	sec  *TestSecondaryCache
 	keys [6][]byte
-	perf rocksdb.PerfContext
 }
 
 func newBasicSecTest(t *testing.T, typ string, capacity int, strict bool) *basicSecTest {

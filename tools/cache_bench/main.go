@@ -143,7 +143,7 @@ func (b *bench) makeCache() (rocksdb.Cache, error) {
 		o := rocksdb.DefaultConfigOptions()
 		var err error
 		if secondary, err = cache.SecondaryCacheFromString(&o, b.SecondaryCacheURI); err != nil {
-			return nil, fmt.Errorf("No secondary cache registered matching string: %s status=%w", b.SecondaryCacheURI, err)
+			return nil, rocksdb.InvalidArgument("No secondary cache registered matching string: "+b.SecondaryCacheURI, "status="+err.Error())
 		}
 	}
 	seed := int32(b.Seed & math.MaxInt32)
