@@ -8,8 +8,10 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/rocksdb-go/rocksdb"
+	"github.com/rocksdb-go/rocksdb/util/compression"
 )
 
 // cell is one way to write a table.
@@ -22,11 +24,41 @@ var (
 	compressions = []string{"none", "snappy", "zlib", "bzip2", "lz4", "lz4hc", "zstd"}
 	checksums    = []string{"none", "crc32c", "xxHash", "xxHash64", "XXH3"}
 	filters      = []string{"none", "bloom", "bloom of prefixes", "ribbon"}
+	// otherFilters are not crossed with the rest.
+	otherFilters = []string{"ribbon above level 0", "bloom not sized for memory"}
 	partitioned  = []string{"partitioned bloom", "partitioned ribbon", "decoupled bloom"}
 	indexes      = []string{"binary search", "hash", "two levels", "first key"}
 	// dataBlockKinds are not crossed with checksums, filters and indexes.
-	dataBlockKinds = []string{"hash index", separated, "no delta encoding", "aligned", "parallel compression"}
+	dataBlockKinds = []string{"hash index", separated, "no delta encoding", "aligned", "parallel compression",
+		"super-block aligned", uniform, "index not compressed", autoSkip, mixed, costAware, "unused dictionary"}
 )
+
+// The kinds that need a compression manager, and those that few engines read.
+const (
+	autoSkip  = "auto-skip manager"
+	mixed     = "mixed manager"
+	costAware = "cost-aware manager"
+	uniform   = "uniform blocks, interpolation"
+	separated = "separated keys and values"
+)
+
+// apart tells whether a kind of data block is one that few engines read.
+func apart(kind string) bool { return kind == separated || kind == uniform || kind == mixed }
+
+// makes tells whether a cell with that kind of data block can be.
+func makes(kind, compression, dict string) bool {
+	switch kind {
+	case "aligned":
+		return compression == "none" // all engines refuse others
+	case "unused dictionary":
+		return compression == "snappy" || compression == "bzip2"
+	case autoSkip:
+		return compression != "none"
+	case mixed, costAware:
+		return compression == "zstd" && dict == "none"
+	}
+	return true
+}
 
 func dicts(compression string) []string {
 	switch compression {
@@ -45,8 +77,6 @@ type group struct {
 	compression string // or separated
 }
 
-const separated = "separated keys and values"
-
 func groupsOf(versions []uint32) (gs []group) {
 	for _, v := range versions {
 		for _, c := range compressions {
@@ -61,7 +91,7 @@ func groupsOf(versions []uint32) (gs []group) {
 func (g group) cells() (cells []cell) {
 	if g.compression != separated {
 		for _, c := range cellsOf(g.version, g.compression) {
-			if c.dataBlocks != separated {
+			if !apart(c.dataBlocks) {
 				cells = append(cells, c)
 			}
 		}
@@ -69,7 +99,7 @@ func (g group) cells() (cells []cell) {
 	}
 	for _, compression := range compressions {
 		for _, c := range cellsOf(g.version, compression) {
-			if c.dataBlocks == separated {
+			if apart(c.dataBlocks) {
 				cells = append(cells, c)
 			}
 		}
@@ -95,11 +125,15 @@ func cellsOf(version uint32, compression string) (cells []cell) {
 			}
 		}
 		for _, kind := range dataBlockKinds {
-			c := base
-			c.dataBlocks = kind
-			if kind == "aligned" && compression != "none" {
-				continue // refused by all engines
+			if makes(kind, compression, dict) {
+				c := base
+				c.dataBlocks = kind
+				cells = append(cells, c)
 			}
+		}
+		for _, filter := range otherFilters {
+			c := base
+			c.filter = filter
 			cells = append(cells, c)
 		}
 	}
@@ -135,8 +169,12 @@ func (c *cell) tableOptions() rocksdb.BlockBasedTableOptions {
 		o.FilterPolicy, o.WholeKeyFiltering = rocksdb.NewBloomFilterPolicy(10), false
 	case "ribbon", "partitioned ribbon":
 		o.FilterPolicy = rocksdb.NewRibbonFilterPolicy(10, -1)
+	case "ribbon above level 0":
+		o.FilterPolicy = rocksdb.NewRibbonFilterPolicy(10, 1) // flushes make Bloom filters
+	case "bloom not sized for memory":
+		o.FilterPolicy, o.OptimizeFiltersForMemory = rocksdb.NewBloomFilterPolicy(10), false
 	}
-	if o.FilterPolicy != nil && indexOf(append(filters, partitioned...), c.filter) >= len(filters) {
+	if slices.Contains(partitioned, c.filter) {
 		o.PartitionFilters, o.DecouplePartitionedFilters = true, c.filter == "decoupled bloom"
 	}
 	switch c.dataBlocks {
@@ -148,8 +186,27 @@ func (c *cell) tableOptions() rocksdb.BlockBasedTableOptions {
 		o.UseDeltaEncoding = false
 	case "aligned":
 		o.BlockAlign = true
+	case "super-block aligned":
+		o.SuperBlockAlignmentSize, o.SuperBlockAlignmentSpaceOverheadRatio = 4096, 4
+	case uniform:
+		o.UniformCVThreshold, o.IndexBlockSearchType = 1, rocksdb.BlockSearchInterpolation
+	case "index not compressed":
+		o.EnableIndexCompression = false
 	}
 	return o
+}
+
+// manager gives the cell's compression manager, nil for the usual one.
+func (c *cell) manager() rocksdb.CompressionManager {
+	switch c.dataBlocks {
+	case autoSkip:
+		return rocksdb.CreateAutoSkipCompressionManager(nil)
+	case mixed:
+		return compression.NewRoundRobinManager(nil)
+	case costAware:
+		return rocksdb.CreateCostAwareCompressionManager(nil)
+	}
+	return nil
 }
 
 func (c *cell) compressionOpts() rocksdb.CompressionOptions {
@@ -162,8 +219,11 @@ func (c *cell) compressionOpts() rocksdb.CompressionOptions {
 	case "finalized":
 		o.MaxDictBytes, o.ZSTDMaxTrainBytes, o.UseZSTDDictTrainer = 2048, 16384, false
 	}
-	if c.dataBlocks == "parallel compression" {
+	switch c.dataBlocks {
+	case "parallel compression":
 		o.ParallelThreads = 2
+	case "unused dictionary":
+		o.MaxDictBytes = 2048
 	}
 	return o
 }

@@ -18,11 +18,11 @@ var engineVersions = []string{"7.8.3", "9.7.4", "10.5.1", "11.8.1"}
 func refuses(engine string, c *cell) bool {
 	switch engine {
 	case "7.8.3":
-		return c.version > 5 || c.dataBlocks == separated
+		return c.version > 5 || apart(c.dataBlocks)
 	case "9.7.4":
-		return c.version > 6 || c.dataBlocks == separated || c.compression != "none" && c.compression != "zstd"
+		return c.version > 6 || apart(c.dataBlocks) || c.compression != "none" && c.compression != "zstd"
 	case "10.5.1":
-		return c.dataBlocks == separated || c.compression != "none"
+		return apart(c.dataBlocks) || c.compression != "none"
 	}
 	return false
 }

@@ -29,6 +29,9 @@ func (f *cellFactory) NewTableBuilder(o *table.TableBuilderOptions, w *file.Writ
 	c := f.current.Load()
 	tbo := *o
 	tbo.CompressionType, tbo.CompressionOpts = compressionTypes[c.compression], c.compressionOpts()
+	mo := *tbo.MOptions
+	mo.CompressionManager = c.manager()
+	tbo.MOptions = &mo
 	return rocksdb.NewBlockBasedTableFactory(c.tableOptions()).(table.Factory).NewTableBuilder(&tbo, w)
 }
 
@@ -169,7 +172,7 @@ func checkTable(t testing.TB, path string, p *rocksdb.TableProperties, c *cell, 
 		t.Error(err)
 		return
 	}
-	if got := bytes.Contains(b, []byte("rocksdb.compression_dict")); got != (c.dict != "none") {
+	if got := bytes.Contains(b, []byte("rocksdb.compression_dict")); got != (c.dict != "none" || c.dataBlocks == "unused dictionary") {
 		bad("dictionary", got)
 	}
 	if c.version < 6 {
