@@ -337,7 +337,7 @@ func TestFieldFlushesDoNotWaitForOthers(t *testing.T) { // facebook/rocksdb#1328
 	}
 	x.put("q2", "v")
 	x.must(x.db.Flush(&rocksdb.FlushOptions{}))
-	x.compact(false)
+	x.compact(true) // some of the files may only have been moved down
 	x.same("files", x.levels(7), "0 0 0 0 0 0 1")
 }
 
