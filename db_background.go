@@ -74,6 +74,18 @@ func (c *ColumnFamily) GetColumnFamilyMetaData(o *GetColumnFamilyMetaDataOptions
 	return c.impl.GetColumnFamilyMetaData(c.ColumnFamilyHandleImpl, o)
 }
 
+// GetAllColumnFamilyMetaData describes the files of every family, by level.
+func (x *DB) GetAllColumnFamilyMetaData() []ColumnFamilyMetaData {
+	return x.impl.GetAllColumnFamilyMetaData()
+}
+
+// GetCreationTimeOfOldestFile is when the oldest table was made, in seconds
+// since the Unix epoch, 0 where one does not say. Without max_open_files of -1
+// the error is ErrNotSupported.
+func (x *DB) GetCreationTimeOfOldestFile() (uint64, error) {
+	return x.impl.GetCreationTimeOfOldestFile()
+}
+
 // CompactFiles compacts the family's table files named, of which the directory
 // does not matter, with those that have to go along, into outputLevel, in the
 // caller's goroutine, and gives the paths of the new files, tables first, then

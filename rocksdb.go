@@ -295,6 +295,17 @@ func (x *DB) DropColumnFamily(c *ColumnFamily) error {
 	return x.impl.DropColumnFamily(c.ColumnFamilyHandleImpl)
 }
 
+// SetOptionsColumnFamilies changes mutable options of several families at once:
+// one OPTIONS file is written. After an error some of the families may have
+// their new options.
+func (x *DB) SetOptionsColumnFamilies(changes map[*ColumnFamily]map[string]string) error {
+	var list []dbimpl.FamilyOptions
+	for c, values := range changes {
+		list = append(list, dbimpl.FamilyOptions{CF: c.ColumnFamilyHandleImpl, Values: values})
+	}
+	return x.impl.SetOptionsEach(list)
+}
+
 // SetDBOptions changes mutable options of the database.
 func (x *DB) SetDBOptions(values map[string]string) error { return x.impl.SetDBOptions(values) }
 

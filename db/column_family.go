@@ -422,6 +422,9 @@ func (c *ColumnFamilyData) InstallSuperVersion(ctx *SuperVersionContext, host Su
 	if old == nil {
 		return
 	}
+	if n := mo.WriteBufferSize; old.MutableCFOptions.WriteBufferSize != n {
+		c.mem.UpdateWriteBufferSize(n)
+	}
 	if old.WriteStallCondition != sv.WriteStallCondition {
 		ctx.pushWriteStallNotification(c, old.WriteStallCondition, sv.WriteStallCondition)
 	}
@@ -544,6 +547,7 @@ type ColumnFamilySet struct {
 
 	dbName             string
 	dbOptions          *options.ImmutableDBOptions
+	mutableDBOptions   *options.MutableDBOptions // in force for tables opened from now on
 	fileOptions        rocksdb.FileOptions
 	tableCache         rocksdb.Cache
 	writeBufferManager rocksdb.WriteBufferManager
@@ -559,6 +563,16 @@ func NewColumnFamilySet(dbName string, dbOptions *options.ImmutableDBOptions, fo
 		dbOptions: dbOptions, fileOptions: fo, tableCache: tableCache, writeBufferManager: wbm, writeController: wc,
 		dbID: dbID, dbSessionID: dbSessionID}
 	return s
+}
+
+// UpdatedMutableDBOptions takes over what options say of opening tables.
+func (s *ColumnFamilySet) UpdatedMutableDBOptions(o *options.MutableDBOptions) {
+	s.mutableDBOptions = o
+	for _, c := range s.list {
+		if c.tableCache != nil {
+			c.tableCache.UpdatedMutableDBOptions(o)
+		}
+	}
 }
 
 // GetDefault gives the default family.
@@ -666,6 +680,9 @@ func newColumnFamilyData(id uint32, name string, s *ColumnFamilySet, dummyVersio
 	}
 	c.internalStats = NewInternalStats(c.ioptions.NumLevels, s.dbOptions.Clock, c)
 	c.tableCache = tablecache.New(c.ioptions, c.icmp, s.fileOptions, s.tableCache, s.dbSessionID)
+	if s.mutableDBOptions != nil {
+		c.tableCache.UpdatedMutableDBOptions(s.mutableDBOptions)
+	}
 	c.picker = compaction.NewPicker(c.ioptions, c.icmp)
 	if log := s.dbOptions.Logger; log != nil && s.NumberOfColumnFamilies() < familiesDumped {
 		logging.Info(log, "--------------- Options for column family [%s]:", name)

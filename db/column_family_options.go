@@ -236,6 +236,9 @@ func ValidateOptions(dbo *rocksdb.DBOptions, o *rocksdb.ColumnFamilyOptions) err
 	if t := o.ReadTriggeredCompactionThreshold; t < 0 || math.IsNaN(t) || math.IsInf(t, 0) {
 		return rocksdb.InvalidArgument("read_triggered_compaction_threshold must be >= 0.0 and finite. Use 0.0 to disable.")
 	}
+	if err := checkTemperatureAges(o); err != nil {
+		return err
+	}
 	if o.CompactionStyle == rocksdb.CompactionStyleUniversal {
 		amp := o.CompactionOptionsUniversal.MaxReadAmp
 		if amp < -1 {
@@ -246,6 +249,25 @@ func ValidateOptions(dbo *rocksdb.DBOptions, o *rocksdb.ColumnFamilyOptions) err
 		}
 	}
 	return notBuiltYet(o)
+}
+
+// checkTemperatureAges refuses ages that FIFO compaction could not go by.
+func checkTemperatureAges(o *rocksdb.ColumnFamilyOptions) error {
+	ages := o.CompactionOptionsFIFO.FileTemperatureAgeThresholds
+	switch {
+	case len(ages) == 0:
+		return nil
+	case o.CompactionStyle != rocksdb.CompactionStyleFIFO:
+		return rocksdb.NotSupported("Option file_temperature_age_thresholds only supports FIFO compaction.")
+	case o.NumLevels > 1:
+		return rocksdb.NotSupported("Option file_temperature_age_thresholds is only supported when num_levels = 1.")
+	}
+	for i := 1; i < len(ages); i++ {
+		if ages[i-1].Age >= ages[i].Age {
+			return rocksdb.NotSupported("Option file_temperature_age_thresholds requires elements to be sorted in increasing order with respect to `age` field.")
+		}
+	}
+	return nil
 }
 
 // checkMemtableOnlyTimestamps refuses what does not go with timestamps that

@@ -646,14 +646,15 @@ func (x *dbTest) totalTableFiles(cf int) int {
 	return n
 }
 
-// makeTables flushes n tables with the keys small and large.
+// makeTables flushes n tables with the keys small and large, and moves each to a
+// level of its own, the last one to level 0.
 func (x *dbTest) makeTables(n int, small, large string, cf int) {
 	x.Helper()
-	for range n {
+	for i := range n {
 		x.mustPut(cf, small, "begin")
 		x.mustPut(cf, large, "end")
 		x.flush(cf)
-		x.must(x.full().TestWaitForCompact())
+		x.moveFilesToLevel(n-i-1, cf)
 	}
 }
 

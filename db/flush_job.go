@@ -85,7 +85,10 @@ type FlushJob struct {
 }
 
 // NewFlushJob makes a job; the DB mutex is held, as in all methods here.
-func NewFlushJob(c *FlushJobConfig) *FlushJob { return &FlushJob{c: c} }
+func NewFlushJob(c *FlushJobConfig) *FlushJob {
+	syncpoint.Process("FlushJob::FlushJob()")
+	return &FlushJob{c: c}
+}
 
 // PickMemTable takes the memtables to flush.
 func (j *FlushJob) PickMemTable() {
@@ -304,12 +307,12 @@ func (j *FlushJob) logFinished() {
 func (j *FlushJob) writeLevel0Table() error {
 	defer j.enterStage(rocksdb.StageFlushWriteL0)()
 	c := j.c
-	numMems := uint64(len(j.mems))
-	syncpoint.ProcessArg("FlushJob::WriteLevel0Table:num_memtables", &numMems)
 	start := c.DBOptions.Clock.NowMicros()
 	j.stats = CompactionStats{Reason: rocksdb.CompactionReasonFlush, Count: 1}
 	c.Mutex.Unlock()
 	c.LogBuffer.FlushBufferToLog()
+	numMems := uint64(len(j.mems))
+	syncpoint.ProcessArg("FlushJob::WriteLevel0Table:num_memtables", &numMems)
 	err := j.buildTable()
 	logging.ToBuffer(c.LogBuffer, "[%s] [JOB %d] Level-0 flush table #%d: %d bytes %s", c.CFD.name, c.JobID,
 		j.meta.FD.GetNumber(), j.meta.FD.GetFileSize(), statusText(err))

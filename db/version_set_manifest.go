@@ -145,8 +145,10 @@ func NewVersionSet(o *VersionSetOptions) *VersionSet {
 	return vs
 }
 
-// UpdatedMutableDBOptions takes over what options say of the MANIFEST.
+// UpdatedMutableDBOptions takes over what options say of the MANIFEST and of
+// opening tables.
 func (vs *VersionSet) UpdatedMutableDBOptions(o *options.MutableDBOptions) {
+	vs.cfs.UpdatedMutableDBOptions(o)
 	vs.fileOptions.WritableFileMaxBufferSize = o.WritableFileMaxBufferSize
 	vs.minMaxManifestFileSize = o.MaxManifestFileSize
 	vs.maxManifestSpaceAmpPct = uint64(max(o.MaxManifestSpaceAmpPct, 0))
@@ -514,6 +516,16 @@ func (vs *VersionSet) PreComputeMinLogNumberWithUnflushedData(newLogNumberForEmp
 	return least
 }
 
+// OffpeakTimeOption is the daily off-peak hours of new versions.
+func (vs *VersionSet) OffpeakTimeOption() options.OffpeakTimeOption { return vs.offpeak }
+
+// TestManifestOptions is what the options say of the MANIFEST: its least size in
+// bytes before it is written afresh, how much it may grow in percent, and how
+// many bytes are preallocated.
+func (vs *VersionSet) TestManifestOptions() (minMaxSize, maxSpaceAmpPct, preallocation uint64) {
+	return vs.minMaxManifestFileSize, vs.maxManifestSpaceAmpPct, vs.manifestPreallocationSize
+}
+
 // ChangeOffpeakTimeOption sets the daily off-peak hours for new versions.
 func (vs *VersionSet) ChangeOffpeakTimeOption(text string) {
 	vs.offpeak.SetFromOffpeakTimeString(text)
@@ -574,6 +586,7 @@ func (vs *VersionSet) reset() {
 	vs.tableCache.EraseUnRefEntries()
 	vs.cfs = NewColumnFamilySet(vs.dbname, vs.dbOptions, vs.fileOptions, vs.tableCache, old.writeBufferManager,
 		old.writeController, vs.dbID, vs.dbSessionID)
+	vs.cfs.mutableDBOptions = old.mutableDBOptions
 	vs.dbID = ""
 	vs.nextFileNumber.Store(2)
 	vs.minLogNumberToKeep.Store(0)

@@ -203,11 +203,12 @@ func (v *Version) sstFileMetaData(f *version.FileMetaData) rocksdb.SstFileMetaDa
 	return m
 }
 
-// GetColumnFamilyMetaData describes the files of o's levels and range.
+// GetColumnFamilyMetaData describes the files of o's levels and range, leaving
+// out levels without any; or, when o is nil, all levels and the blob files.
 func (v *Version) GetColumnFamilyMetaData(o *rocksdb.GetColumnFamilyMetaDataOptions) rocksdb.ColumnFamilyMetaData {
 	m := rocksdb.ColumnFamilyMetaData{Name: v.cfd.GetName()}
 	first, last := 0, v.cfd.NumberLevels()-1
-	all := o == nil || o.Level < 0 && o.Range.Start == nil && o.Range.Limit == nil
+	all := o == nil
 	if o != nil && o.Level >= 0 {
 		first, last = o.Level, min(o.Level, last)
 	}

@@ -102,6 +102,7 @@ func NewWritableFileWriter(file rocksdb.FSWritableFile, name string, opts *rocks
 	if w.directIO && w.maxBuffer < w.alignment {
 		w.maxBuffer = w.alignment
 	}
+	syncpoint.ProcessArg("WritableFileWriter::WritableFileWriter:0", w.maxBuffer)
 	w.fileSize.Store(o.InitialFileSize)
 	w.flushedSize.Store(o.InitialFileSize)
 	w.growBuffer(min(firstBufferSize, w.maxBuffer))

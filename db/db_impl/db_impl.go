@@ -387,45 +387,78 @@ func (d *DBImpl) updateMaxInMemoryStateLocked() {
 	d.maxTotalInMemoryState.Store(n)
 }
 
+// FamilyOptions is what SetOptionsEach changes of one family.
+type FamilyOptions struct {
+	CF     rocksdb.ColumnFamilyHandle
+	Values map[string]string
+}
+
 // SetOptions changes mutable options of a family.
 func (d *DBImpl) SetOptions(cf rocksdb.ColumnFamilyHandle, values map[string]string) error {
+	return d.SetOptionsEach([]FamilyOptions{{cf, values}})
+}
+
+// SetOptionsEach changes mutable options of several families and writes one
+// OPTIONS file. After an error the families before the one that was refused
+// keep what they were given. Upstream: DBImpl::SetOptions of a map.
+func (d *DBImpl) SetOptionsEach(changes []FamilyOptions) error {
 	if d.readOnly {
 		return d.readOnlyError()
 	}
-	cfd := d.cfd(cf)
-	if len(values) == 0 {
-		logging.Warn(d.infoLog, "SetOptions() on column family [%s], empty input", cfd.GetName())
-		return rocksdb.InvalidArgument("empty input")
+	for _, c := range changes {
+		if len(c.Values) == 0 {
+			logging.Warn(d.infoLog, "SetOptions() on column family [%s], empty input", d.cfd(c.CF).GetName())
+			return rocksdb.InvalidArgument("empty input")
+		}
+	}
+	if len(changes) == 0 {
+		return nil
 	}
 	dbo := d.GetDBOptions()
-	ctx := &db.SuperVersionContext{}
 	// Until the file is written and verified: plug-ins may be changed in place.
 	d.optionsMu.Lock()
 	defer d.optionsMu.Unlock()
 	d.mu.Lock()
-	// A version holds the options that it is read and compacted under: new
-	// options need a new one. Nothing is written to the MANIFEST.
-	edit := &version.VersionEdit{}
-	edit.MarkNoManifestWriteDummy()
-	err := d.versions.LogAndApply(&db.LogAndApplyRequest{CFD: cfd, Edits: []*version.VersionEdit{edit}, Mutex: &d.mu, DBDirectory: d.dirs.DBDir(),
-		PreCallback: func() error { return cfd.SetOptionsLocked(&dbo, values) }})
+	var err error
+	for i := 0; i < len(changes) && err == nil; i++ {
+		cfd, values := d.cfd(changes[i].CF), changes[i].Values
+		// A version holds the options that it is read and compacted under: new
+		// options need a new one. Nothing is written to the MANIFEST.
+		edit := &version.VersionEdit{}
+		edit.MarkNoManifestWriteDummy()
+		err = d.versions.LogAndApply(&db.LogAndApplyRequest{CFD: cfd, Edits: []*version.VersionEdit{edit}, Mutex: &d.mu, DBDirectory: d.dirs.DBDir(),
+			PreCallback: func() error { return cfd.SetOptionsLocked(&dbo, values) }})
+	}
+	var contexts []*db.SuperVersionContext
 	if err == nil {
 		d.updateMaxInMemoryStateLocked()
-		d.installSuperVersionAndScheduleLocked(cfd, ctx)
+		for _, c := range changes {
+			ctx := &db.SuperVersionContext{}
+			contexts = append(contexts, ctx)
+			d.installSuperVersionAndScheduleLocked(d.cfd(c.CF), ctx)
+		}
 		d.bgCond.Broadcast() // writers may go on with the new options
 		syncpoint.Process("DBImpl::SetOptions:Installed")
 	}
 	d.mu.Unlock()
-	ctx.Clean()
+	for _, ctx := range contexts {
+		ctx.Clean()
+	}
+	for _, c := range changes {
+		if err == nil {
+			logging.Info(d.infoLog, "[%s] SetOptions() succeeded", d.cfd(c.CF).GetName())
+		} else {
+			logging.Warn(d.infoLog, "[%s] SetOptions() failed: %v", d.cfd(c.CF).GetName(), err)
+		}
+	}
 	if err != nil {
-		logging.Warn(d.infoLog, "[%s] SetOptions() failed: %v", cfd.GetName(), err)
 		return err
 	}
-	logging.Info(d.infoLog, "[%s] SetOptions() succeeded", cfd.GetName())
 	return d.persistOptions()
 }
 
-// SetDBOptions changes mutable options of the database.
+// SetDBOptions changes mutable options of the database. Nothing is done where
+// the values are those in force.
 func (d *DBImpl) SetDBOptions(values map[string]string) error {
 	if d.readOnly {
 		return d.readOnlyError()
@@ -439,13 +472,15 @@ func (d *DBImpl) SetDBOptions(values map[string]string) error {
 	old := d.mutableDBOptions.Load()
 	next, err := options.GetMutableDBOptionsFromStrings(*old, values)
 	if err == nil {
-		full := options.BuildDBOptions(d.immutable, &next)
-		err = validateDBOptions(&full)
-		for _, cfd := range d.families.All() {
-			if cfo := cfd.GetLatestCFOptions(); err == nil && !cfd.IsDropped() {
-				err = db.ValidateOptions(&full, &cfo)
-			}
+		if next.BytesPerSync == 0 {
+			next.BytesPerSync = 1 << 20 // as upstream's, which does so here alone
 		}
+		if options.MutableDBOptionsAreEqual(old, &next) {
+			d.mu.Unlock()
+			logging.Info(d.infoLog, "SetDBOptions(), input option value is not changed, skipping updating.")
+			return nil
+		}
+		err = d.validateNextLocked(&next)
 	}
 	var switchWAL bool
 	if err == nil {
@@ -453,6 +488,7 @@ func (d *DBImpl) SetDBOptions(values map[string]string) error {
 	}
 	d.mu.Unlock()
 	if err != nil {
+		logging.Warn(d.infoLog, "SetDBOptions() failed: %v", err)
 		return err
 	}
 	if switchWAL {
@@ -466,16 +502,40 @@ func (d *DBImpl) SetDBOptions(values map[string]string) error {
 	return d.persistOptions()
 }
 
+// validateNextLocked checks options that are to come into force, with each
+// family's.
+func (d *DBImpl) validateNextLocked(next *options.MutableDBOptions) error {
+	full := options.BuildDBOptions(d.immutable, next)
+	if err := validateDBOptions(&full); err != nil {
+		return err
+	}
+	for _, cfd := range d.families.All() {
+		if cfd.IsDropped() {
+			continue
+		}
+		o := cfd.GetLatestCFOptions()
+		if err := db.ValidateOptions(&full, &o); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // applyDBOptionsLocked puts changed options to use. switchWAL tells that the
 // log has to be switched: for another way of syncing it, or since the logs are
 // larger than they now may be.
 func (d *DBImpl) applyDBOptionsLocked(old, mo *options.MutableDBOptions) (switchWAL bool) {
-	if mo.BytesPerSync == 0 {
-		mo.BytesPerSync = 1 << 20 // as upstream's, which does so here alone
-	}
 	d.mutableDBOptions.Store(mo)
-	if mo.MaxBackgroundJobs != old.MaxBackgroundJobs || mo.MaxBackgroundCompactions != old.MaxBackgroundCompactions ||
-		mo.MaxBackgroundFlushes != old.MaxBackgroundFlushes || mo.DailyOffpeakTimeUTC != old.DailyOffpeakTimeUTC {
+	if mo.MaxOpenFiles != old.MaxOpenFiles {
+		d.tableCache.SetCapacity(tableCacheCapacity(mo.MaxOpenFiles))
+	}
+	d.versions.UpdatedMutableDBOptions(mo)
+	was, is := jobLimitsOf(old), jobLimitsOf(mo)
+	offpeakChanged := mo.DailyOffpeakTimeUTC != old.DailyOffpeakTimeUTC
+	if offpeakChanged {
+		d.versions.ChangeOffpeakTimeOption(mo.DailyOffpeakTimeUTC)
+	}
+	if is.flushes > was.flushes || is.compactions > was.compactions || offpeakChanged {
 		d.raiseBackgroundThreads()
 		d.maybeScheduleLocked()
 	}
@@ -485,19 +545,21 @@ func (d *DBImpl) applyDBOptionsLocked(old, mo *options.MutableDBOptions) (switch
 	d.compactionFileOpts.StrictBytesPerSync = mo.StrictBytesPerSync
 	d.compactionFileOpts.WritableFileMaxBufferSize = mo.WritableFileMaxBufferSize
 	d.compactionFileOpts.CompactionReadaheadSize = mo.CompactionReadaheadSize
-	if mo.MaxOpenFiles != old.MaxOpenFiles {
-		d.tableCache.SetCapacity(tableCacheCapacity(mo.MaxOpenFiles))
-	}
-	d.versions.UpdatedMutableDBOptions(mo)
+	syncpoint.ProcessArg("DBImpl::SetDBOptions:FileOptionsForCompaction", &d.compactionFileOpts)
 	return mo.WALBytesPerSync != old.WALBytesPerSync ||
 		mo.MaxTotalWALSize != old.MaxTotalWALSize && d.totalLogSize.Load() > d.maxTotalWALSize()
 }
 
+// jobLimitsOf is how many jobs may ever run, compactions under pressure
+// included.
+func jobLimitsOf(o *options.MutableDBOptions) backgroundJobLimits {
+	return getBGJobLimits(o.MaxBackgroundFlushes, o.MaxBackgroundCompactions, o.MaxBackgroundJobs, true)
+}
+
 // raiseBackgroundThreads gives the pools as many goroutines as jobs may ever
-// run, compactions under pressure included.
+// run.
 func (d *DBImpl) raiseBackgroundThreads() {
-	o := d.mutableDBOptions.Load()
-	l := getBGJobLimits(o.MaxBackgroundFlushes, o.MaxBackgroundCompactions, o.MaxBackgroundJobs, true)
+	l := jobLimitsOf(d.mutableDBOptions.Load())
 	d.env.IncBackgroundThreadsIfNeeded(l.flushes, rocksdb.HighPriority)
 	d.env.IncBackgroundThreadsIfNeeded(l.compactions, rocksdb.LowPriority)
 }

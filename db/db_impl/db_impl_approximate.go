@@ -87,9 +87,20 @@ func (d *DBImpl) GetApproximateMemTableStats(cf rocksdb.ColumnFamilyHandle, r ro
 	return memCount + immCount, memSize + immSize
 }
 
+// GetAllColumnFamilyMetaData describes the files of every family.
+func (d *DBImpl) GetAllColumnFamilyMetaData() (all []rocksdb.ColumnFamilyMetaData) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, cfd := range d.families.All() {
+		if !cfd.IsDropped() {
+			all = append(all, cfd.Current().GetColumnFamilyMetaData(nil))
+		}
+	}
+	return all
+}
+
 // GetColumnFamilyMetaData describes a family's files; o selects by range and
 // level, nil is all.
-// Upstream: DBImpl::GetAllColumnFamilyMetaData.
 func (d *DBImpl) GetColumnFamilyMetaData(cf rocksdb.ColumnFamilyHandle, o *rocksdb.GetColumnFamilyMetaDataOptions) rocksdb.ColumnFamilyMetaData {
 	sv := d.cfd(cf).GetReferencedSuperVersion()
 	defer sv.Release()

@@ -302,6 +302,16 @@ func (d *DBImpl) enqueueAgainLocked(cfd *db.ColumnFamilyData) {
 	d.enqueuePendingCompactionLocked(cfd)
 }
 
+// countFIFOCompaction is upstream's DBImpl::UpdateFIFOCompactionStatus.
+func (d *DBImpl) countFIFOCompaction(c *compaction.Compaction) {
+	switch c.CompactionReason() {
+	case rocksdb.CompactionReasonFIFOMaxSize:
+		monitoring.RecordTick(d.stats, rocksdb.FIFOMaxSizeCompactions, 1)
+	case rocksdb.CompactionReasonFIFOTtl:
+		monitoring.RecordTick(d.stats, rocksdb.FIFOTTLCompactions, 1)
+	}
+}
+
 // applyCompactionEditLocked commits c's edit and shows it to readers.
 func (d *DBImpl) applyCompactionEditLocked(cfd *db.ColumnFamilyData, c *compaction.Compaction, jc *jobContext) error {
 	released := false
@@ -656,6 +666,7 @@ func (d *DBImpl) compactLevels(o *rocksdb.CompactRangeOptions, cfd *db.ColumnFam
 		}
 		final = level
 		syncpoint.Process("DBImpl::RunManualCompaction()::1")
+		syncpoint.Process("DBImpl::RunManualCompaction()::2")
 	}
 	filter := io.CompactionFilter != nil || io.CompactionFilterFactory != nil
 	b := o.BottommostLevelCompaction

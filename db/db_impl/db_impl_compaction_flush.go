@@ -118,6 +118,7 @@ func (d *DBImpl) enqueuePendingCompactionLocked(cfd *db.ColumnFamilyData) {
 
 // maybeScheduleLocked hands queued work to the thread pools.
 func (d *DBImpl) maybeScheduleLocked() {
+	syncpoint.Process("DBImpl::MaybeScheduleFlushOrCompaction:Start")
 	st := &d.st
 	if !st.opened || d.readOnly || st.bgWorkPaused > 0 || d.shuttingDown.Load() {
 		return
@@ -140,6 +141,9 @@ func (d *DBImpl) maybeScheduleLocked() {
 			d.backgroundCallFlush(status)
 			syncpoint.Process("DBImpl::BGWorkFlush:done")
 		}, flushPool, d)
+	}
+	if st.exclusiveManual > 0 {
+		syncpoint.Process("DBImpl::MaybeScheduleFlushOrCompaction:Conflict")
 	}
 	if st.bgCompactionPaused > 0 || d.errorHandler.IsBGWorkStopped() || st.exclusiveManual > 0 {
 		return

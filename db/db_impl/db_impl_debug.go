@@ -81,6 +81,32 @@ func (d *DBImpl) unbatched(f func(ctx *writeContext) error) error {
 	return err
 }
 
+// TestLogsToFree counts the logs' writers that wait to be closed.
+func (d *DBImpl) TestLogsToFree() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return len(d.st.logsToFree)
+}
+
+// TestWakeWriters has writers that wait look whether they may go on.
+func (d *DBImpl) TestWakeWriters() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.bgCond.Broadcast()
+}
+
+// TestBeginWrite becomes the only writer, with mu held until end is called.
+func (d *DBImpl) TestBeginWrite() (end func()) {
+	d.mu.Lock()
+	w := d.enterUnbatchedLocked()
+	return func() {
+		d.mu.Unlock()
+		d.mu.Lock()
+		d.exitUnbatchedLocked(w)
+		d.mu.Unlock()
+	}
+}
+
 // TestSwitchMemtable makes the family's memtable immutable.
 func (d *DBImpl) TestSwitchMemtable(cf rocksdb.ColumnFamilyHandle) error {
 	return d.unbatched(func(ctx *writeContext) error { return d.switchMemtableLocked(d.cfd(cf), ctx) })
@@ -184,6 +210,9 @@ func (f *TestObsoleteFiles) BlobFiles() (obsolete, live []uint64) {
 	return obsolete, live
 }
 
+// FullScanCandidates counts the files that a look through the directories found.
+func (f *TestObsoleteFiles) FullScanCandidates() int { return len(f.job.fullScan) }
+
 // AddCandidates adds files of a directory as if they had been found there, and
 // takes numbers below pending for those that nobody is writing.
 func (f *TestObsoleteFiles) AddCandidates(dir string, pending uint64, names ...string) {
@@ -250,3 +279,11 @@ func (d *DBImpl) TestGetFilesToQuarantine() []uint64 {
 	defer d.mu.Unlock()
 	return slices.Clone(d.errorHandler.GetFilesToQuarantine())
 }
+
+// TestSanitizeOptions gives options as Open makes them consistent.
+func TestSanitizeOptions(dbName string, o *rocksdb.DBOptions) (rocksdb.DBOptions, error) {
+	return sanitizeDBOptions(dbName, o, true)
+}
+
+// TestValidateOptions tells whether Open refuses the options.
+func TestValidateOptions(o *rocksdb.DBOptions) error { return validateDBOptions(o) }

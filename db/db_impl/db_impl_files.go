@@ -417,14 +417,15 @@ func joinPath(dir, name string) string {
 	return dir + "/" + name
 }
 
-// purgeOldInfoLogs keeps the newest keep_log_file_num info logs.
+// purgeOldInfoLogs keeps the newest keep_log_file_num info logs, the one in use
+// among them.
 func (d *DBImpl) purgeOldInfoLogs(job *jobContext, logs []candidate) {
 	keep := int(d.immutable.KeepLogFileNum)
 	if len(logs) < keep {
 		return
 	}
 	slices.SortFunc(logs, func(a, b candidate) int { return strings.Compare(a.name, b.name) })
-	for _, c := range logs[:len(logs)-keep] {
+	for _, c := range logs[:len(logs)-keep+1] {
 		path := joinPath(c.dir, c.name)
 		logging.Info(d.infoLog, "[JOB %d] Delete info log file %s", job.id, path)
 		if err := d.fs.DeleteFile(path, &rocksdb.IOOptions{}); err != nil {

@@ -160,19 +160,31 @@ func (d *DBImpl) lockAndCheckExistence(names []string, ctx *recoveryContext) err
 			}
 		}
 		ctx.isNewDB = true
-		return d.newDB()
+		if err := d.newDB(); err != nil {
+			return err
+		}
+		present = current
 	default:
 		return err
 	}
-	// Direct reads that the file system cannot do fail here, by name.
-	if d.fileOptions.UseDirectReads {
-		f, err := d.fs.NewRandomAccessFile(present, &d.fileOptions)
-		if err != nil {
-			return rocksdb.InvalidArgument("Direct I/O is not supported by the specified DB.").Wrap(err)
-		}
-		_ = f.Close()
+	return d.checkDirectIO(present)
+}
+
+// checkDirectIO refuses direct I/O that the file system cannot do, by opening a
+// file that is there.
+func (d *DBImpl) checkDirectIO(name string) error {
+	o := d.fileOptions
+	o.UseDirectReads = o.UseDirectReads || d.immutable.UseDirectIOForFlushAndCompaction || d.immutable.UseDirectIOForCompactionReads
+	f, err := d.fs.NewRandomAccessFile(name, &o)
+	if err == nil {
+		return f.Close()
 	}
-	return nil
+	o.UseDirectReads = false
+	if f, plain := d.fs.NewRandomAccessFile(name, &o); plain == nil {
+		_ = f.Close()
+		return rocksdb.InvalidArgument("Direct I/O is not supported by the specified DB.").Wrap(err)
+	}
+	return rocksdb.InvalidArgument("Found options incompatible with filesystem", err.Error())
 }
 
 // refuseOrphans keeps a directory that holds a database without CURRENT from

@@ -238,3 +238,21 @@ func (d *DBImpl) unrefFamilies(families []*db.ColumnFamilyData) {
 	d.mu.Unlock()
 	freeMemtables(free)
 }
+
+// GetCreationTimeOfOldestFile is when the oldest table was made, in seconds
+// since the Unix epoch, 0 where one does not say. All tables have to be open
+// (max_open_files of -1).
+func (d *DBImpl) GetCreationTimeOfOldestFile() (uint64, error) {
+	if d.mutableDBOptions.Load().MaxOpenFiles != -1 {
+		return 0, rocksdb.NotSupported("This API only works if max_open_files = -1")
+	}
+	oldest := ^uint64(0)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, cfd := range d.families.All() {
+		if !cfd.IsDropped() {
+			oldest = min(oldest, cfd.Current().GetCreationTimeOfOldestFile())
+		}
+	}
+	return oldest, nil
+}

@@ -252,7 +252,6 @@ func (d *DBImpl) groupedWrite(wo *rocksdb.WriteOptions, w *writethread.Writer, s
 		}
 		return w.FinalStatus()
 	case writethread.StateCompleted:
-		monitoring.RecordTick(d.stats, rocksdb.WriteDoneByOther, 1)
 		return w.FinalStatus()
 	}
 	return d.leadGroup(wo, w, s)
@@ -518,6 +517,7 @@ func (d *DBImpl) countWrites(g *writethread.WriteGroup, x *groupTotals) {
 	if d.stats != nil {
 		monitoring.RecordTick(d.stats, rocksdb.BytesWritten, uint64(x.bytes))
 		monitoring.RecordTick(d.stats, rocksdb.WriteDoneBySelf, 1)
+		monitoring.RecordTick(d.stats, rocksdb.WriteDoneByOther, uint64(g.Size-1))
 		monitoring.RecordInHistogram(d.stats, rocksdb.HistBytesPerWrite, uint64(x.bytes))
 	}
 }

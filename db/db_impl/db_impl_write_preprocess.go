@@ -137,6 +137,7 @@ func (d *DBImpl) delayWriteLocked(numBytes uint64, t *writethread.WriteThread, w
 		}
 		syncpoint.Process("DBImpl::DelayWrite:Sleep")
 		t.BeginWriteStall()
+		syncpoint.Process("DBImpl::DelayWrite:BeginWriteStallDone")
 		d.mu.Unlock()
 		for end := start + delay; d.writeCtl.NeedsDelay() && d.clock.NowMicros() < end; {
 			delayed = true

@@ -11,7 +11,6 @@ import (
 	"github.com/rocksdb-go/rocksdb/db/writebatch"
 	"github.com/rocksdb-go/rocksdb/db/writethread"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
-	"github.com/rocksdb-go/rocksdb/monitoring"
 	"github.com/rocksdb-go/rocksdb/test_util/syncpoint"
 )
 
@@ -171,7 +170,6 @@ func (d *DBImpl) writeWALOnly(t *writethread.WriteThread, wo *rocksdb.WriteOptio
 	unordered := t == d.writeThread
 	t.JoinBatchGroup(w)
 	if w.State() == writethread.StateCompleted {
-		monitoring.RecordTick(d.stats, rocksdb.WriteDoneByOther, 1)
 		return w.FinalStatus()
 	}
 	ctx := writeContext{perf: &s.perf}

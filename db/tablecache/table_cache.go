@@ -41,11 +41,13 @@ type TableCache struct {
 	ioptions    *options.ImmutableOptions
 	icmp        *dbformat.InternalKeyComparator
 	fileOptions rocksdb.FileOptions
-	cache       rocksdb.Cache
-	sessionID   string
-	rowCacheID  []byte
+	// compactionReadahead takes the place of the one in fileOptions.
+	compactionReadahead atomic.Uint64
+	cache               rocksdb.Cache
+	sessionID           string
+	rowCacheID          []byte
 	// pinHandles: the cache has no limit, so that reads pin what they open.
-	pinHandles  bool
+	pinHandles  atomic.Bool
 	immortal    atomic.Bool
 	fastSstOpen atomic.Bool
 	blobSource  table.EmbeddedBlobSource
@@ -55,8 +57,9 @@ type TableCache struct {
 // New makes a table cache above the database's cache of open tables.
 func New(io *options.ImmutableOptions, icmp *dbformat.InternalKeyComparator, fo rocksdb.FileOptions,
 	cache rocksdb.Cache, dbSessionID string) *TableCache {
-	c := &TableCache{ioptions: io, icmp: icmp, fileOptions: fo, cache: cache, sessionID: dbSessionID,
-		pinHandles: cache.GetCapacity() >= InfiniteCapacity}
+	c := &TableCache{ioptions: io, icmp: icmp, fileOptions: fo, cache: cache, sessionID: dbSessionID}
+	c.compactionReadahead.Store(fo.CompactionReadaheadSize)
+	c.pinHandles.Store(cache.GetCapacity() >= InfiniteCapacity)
 	if io.RowCache != nil {
 		// The row cache may be shared between databases.
 		c.rowCacheID = util.AppendVarint64(nil, io.RowCache.NewID())
@@ -77,9 +80,15 @@ func (c *TableCache) Usage() int { return c.cache.GetUsage() }
 // open; for a database that does not change.
 func (c *TableCache) SetTablesAreImmortal() { c.immortal.Store(true) }
 
-// SetFastSstOpen makes tables be opened with what the file system left in the
-// MANIFEST.
-func (c *TableCache) SetFastSstOpen(on bool) { c.fastSstOpen.Store(on) }
+// UpdatedMutableDBOptions takes over what options say of opening tables: whether
+// it is done with what the file system left in the MANIFEST, how much
+// compactions read ahead, and whether open tables are pinned, by the present
+// capacity of the cache. Upstream: SetFastSstOpen, UpdateShouldPinTableHandles.
+func (c *TableCache) UpdatedMutableDBOptions(o *options.MutableDBOptions) {
+	c.fastSstOpen.Store(o.FastSstOpen)
+	c.compactionReadahead.Store(o.CompactionReadaheadSize)
+	c.pinHandles.Store(c.cache.GetCapacity() >= InfiniteCapacity)
+}
 
 // SetBlobSource sets where blobs within tables are read through. Before use.
 func (c *TableCache) SetBlobSource(s table.EmbeddedBlobSource) { c.blobSource = s }
@@ -224,6 +233,7 @@ func (c *TableCache) getTableReader(ro *rocksdb.ReadOptions, f *version.FileMeta
 	}
 	name := filename.TableFileName(c.ioptions.CFPaths, f.FD.GetNumber(), f.FD.GetPathId())
 	fo := c.fileOptions
+	fo.CompactionReadaheadSize = c.compactionReadahead.Load()
 	temperature := f.Temperature
 	fo.Temperature = temperature
 	fo.FileChecksum, fo.FileChecksumFuncName = f.FileChecksum, f.FileChecksumFuncName
@@ -326,7 +336,7 @@ func (c *TableCache) NewIterator(ro *rocksdb.ReadOptions, f *version.FileMetaDat
 	}
 	oo := o.OpenOptions
 	oo.NoIO = ro.ReadTier == rocksdb.BlockCacheTier
-	oo.Pin = o.MaybePin && c.pinHandles && !oo.Ephemeral
+	oo.Pin = o.MaybePin && c.pinHandles.Load() && !oo.Ephemeral
 	reader, h, err := c.FindTable(ro, f, mo, &oo)
 	if err != nil {
 		return internaliter.NewErrorInternalIterator(err)
@@ -403,7 +413,7 @@ func (c *TableCache) getFromTable(ro *rocksdb.ReadOptions, f *version.FileMetaDa
 		reader = p.Reader
 	} else {
 		oo := *o
-		oo.NoIO, oo.Pin = ro.ReadTier == rocksdb.BlockCacheTier, c.pinHandles
+		oo.NoIO, oo.Pin = ro.ReadTier == rocksdb.BlockCacheTier, c.pinHandles.Load()
 		if reader, h, err = c.FindTable(ro, f, mo, &oo); err != nil {
 			if oo.NoIO && rocksdb.IsIncomplete(err) {
 				gc.MarkKeyMayExist()
@@ -502,7 +512,7 @@ func (c *TableCache) BeginMultiGet(ro *rocksdb.ReadOptions, f *version.FileMetaD
 		reader = p.Reader
 	} else {
 		oo := *o
-		oo.NoIO, oo.Pin = ro.ReadTier == rocksdb.BlockCacheTier, c.pinHandles
+		oo.NoIO, oo.Pin = ro.ReadTier == rocksdb.BlockCacheTier, c.pinHandles.Load()
 		reader, h, err = c.FindTable(ro, f, mo, &oo)
 		syncpoint.ProcessArg("TableCache::MultiGet:FindTable", &err)
 		if err != nil {

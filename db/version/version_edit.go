@@ -10,6 +10,7 @@ import (
 	"github.com/rocksdb-go/rocksdb/db/blob/blobformat"
 	"github.com/rocksdb-go/rocksdb/db/dbformat"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
+	"github.com/rocksdb-go/rocksdb/test_util/syncpoint"
 )
 
 // Tag introduces one field of a MANIFEST record. The numbers are on disk.
@@ -258,6 +259,7 @@ func (e *VersionEdit) GetDeletedFiles() []DeletedFile { return e.deletedFiles }
 // AddFile adds a table file to a level. f is cloned.
 func (e *VersionEdit) AddFile(level int, f *FileMetaData) {
 	e.newFiles = append(e.newFiles, NewFile{level, f.Clone()})
+	syncpoint.ProcessArg("FileMetaData::FileMetaData", e.newFiles[len(e.newFiles)-1].Meta)
 	e.filesToQuarantine = append(e.filesToQuarantine, f.FD.GetNumber())
 	if !e.hasLastSequence || f.FD.LargestSeqno > e.lastSequence {
 		e.SetLastSequence(f.FD.LargestSeqno)

@@ -243,6 +243,7 @@ func (t *WriteThread) awaitState(w *Writer, goal State) State {
 	if w.WaitNanos != nil {
 		timer.Start(w.WaitNanos, nil)
 	}
+	syncpoint.ProcessArg("WriteThread::AwaitState:BlockingWaiting", w)
 	for {
 		s := w.state.Load()
 		if s&goal != 0 {
