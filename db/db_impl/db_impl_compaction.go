@@ -420,17 +420,6 @@ func (d *DBImpl) compactionPriority() rocksdb.IOPriority {
 	return rocksdb.IOLow
 }
 
-// countFIFOCompaction counts one that deleted files, by its reason.
-// Upstream: DBImpl::UpdateFIFOCompactionStatus.
-func (d *DBImpl) countFIFOCompaction(c *compaction.Compaction) {
-	switch c.CompactionReason() {
-	case rocksdb.CompactionReasonFIFOMaxSize:
-		monitoring.RecordTick(d.stats, rocksdb.FIFOMaxSizeCompactions, 1)
-	case rocksdb.CompactionReasonFIFOTtl:
-		monitoring.RecordTick(d.stats, rocksdb.FIFOTTLCompactions, 1)
-	}
-}
-
 // notifyCompactionBegin tells listeners that a compaction begins; those that are
 // not told hear nothing more of it.
 func (d *DBImpl) notifyCompactionBegin(cfd *db.ColumnFamilyData, c *compaction.Compaction, j *job.CompactionJob, jc *jobContext) {
