@@ -1,6 +1,5 @@
 // Port of db/write_batch.cc (MemTableInserter). Differs: prepared transactions
-// found in a WAL are refused until transactions are there; in-place updates and
-// merging at insertion come with their options.
+// found in a WAL are refused until transactions are there.
 
 package db
 
@@ -22,6 +21,10 @@ type MemTableInserter struct {
 	// ReadValue (optional) reads a value, nil when there is none, for
 	// inplace_callback to change it; the result may be written to.
 	ReadValue func(cfd *ColumnFamilyData, key []byte, seq rocksdb.SequenceNumber) ([]byte, error)
+
+	// ReadEntity (optional) reads an entity for max_successive_merges; mayRead
+	// allows I/O.
+	ReadEntity func(cfd *ColumnFamilyData, key []byte, seq rocksdb.SequenceNumber, mayRead bool, columns *rocksdb.PinnableWideColumns) error
 
 	writebatch.HandlerBase
 
@@ -52,8 +55,10 @@ type MemTableInserter struct {
 
 	counted     *memtable.MemTable // whose comparisons are being counted
 	comparisons uint64             // its number of them when that began
+	lookup      dbformat.LookupKey // of merges, reused
 
 	protection []uint64               // checksums of the batch's entries, nil for none
+	changed    uint64                 // what takes the checksum of the entry at hand to that of what it became
 	first      rocksdb.SequenceNumber // of the batch
 }
 
@@ -199,7 +204,7 @@ func (m *MemTableInserter) addProtected(id uint32, mem *memtable.MemTable, t dbf
 	if i >= uint64(len(m.protection)) {
 		return rocksdb.Corruption("Write batch has inconsistent count and number of checksums")
 	}
-	sum := m.protection[i] ^ dbformat.ProtectColumnFamily(id)
+	sum := m.protection[i] ^ dbformat.ProtectColumnFamily(id) ^ m.changed
 	if t == dbformat.TypeDeletionWithTimestamp {
 		sum ^= dbformat.ProtectType(dbformat.TypeDeletion) ^ dbformat.ProtectType(t)
 	}
@@ -324,6 +329,16 @@ func (m *MemTableInserter) MergeCF(id uint32, key, operand []byte) error {
 	}
 	if ok && m.cfd.ioptions.MergeOperator == nil {
 		return rocksdb.InvalidArgument("Merge requires `ColumnFamilyOptions::merge_operator != nullptr`")
+	}
+	if ok && m.mergesAtInsertion(m.cfd.mem, key) {
+		if value, t, ok := m.mergeAtInsertion(m.cfd.mem, key, operand); ok {
+			if m.protection != nil {
+				m.changed = dbformat.ProtectKVO(key, operand, dbformat.TypeMerge) ^ dbformat.ProtectKVO(key, value, t)
+			}
+			err = m.add(id, t, key, value)
+			m.changed = 0
+			return err
+		}
 	}
 	return m.add(id, dbformat.TypeMerge, key, operand)
 }

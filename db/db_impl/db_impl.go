@@ -91,6 +91,8 @@ type DBImpl struct {
 	// inplaceUpdates is set once a family has inplace_update_support: there are
 	// no snapshots then.
 	inplaceUpdates atomic.Bool
+	// entityReader is readEntityToMerge.
+	entityReader   func(cfd *db.ColumnFamilyData, key []byte, seq rocksdb.SequenceNumber, mayRead bool, columns *rocksdb.PinnableWideColumns) error
 	writeCtl       *writethread.WriteController
 	flushScheduler db.FamilyScheduler
 	trimScheduler  db.FamilyScheduler
@@ -295,6 +297,43 @@ func (d *DBImpl) readValueToUpdate(cfd *db.ColumnFamilyData, key []byte, seq roc
 	}
 	defer v.Release()
 	return append([]byte{}, v.Data()...), nil
+}
+
+// readEntityToMerge is MemTableInserter.ReadEntity.
+func (d *DBImpl) readEntityToMerge(cfd *db.ColumnFamilyData, key []byte, seq rocksdb.SequenceNumber, mayRead bool, columns *rocksdb.PinnableWideColumns) error {
+	ro := rocksdb.DefaultReadOptions()
+	if !mayRead { // writes should not wait for reads
+		ro.ReadTier = rocksdb.BlockCacheTier
+	}
+	sv := cfd.GetReferencedSuperVersion()
+	defer sv.Release()
+	s := getScratchPool.Get().(*getScratch)
+	defer getScratchPool.Put(s)
+	s.key.Set(key, seq, nil)
+	st := &s.mem
+	st.Reset()
+	s.merge.Clear()
+	st.MergeContext, st.Columns = &s.merge, columns
+	done := sv.Mem.Get(&s.key, &ro, st, false) || sv.Imm.Get(&s.key, &ro, st)
+	err := st.Status
+	st.Columns = nil
+	if done || err != nil && rocksdb.CodeOf(err) != rocksdb.CodeMergeInProgress && !rocksdb.IsNotFound(err) {
+		return err
+	}
+	s.maxCovering = st.MaxCoveringTombstoneSeq
+	x := &s.table
+	x.Columns, x.Callback, x.MergeContext = columns, nil, &s.merge
+	x.MergeInProgress = rocksdb.CodeOf(err) == rocksdb.CodeMergeInProgress
+	x.MaxCoveringTombstoneSeq, x.PinnedIters, x.DoMerge = &s.maxCovering, &s.pinned, true
+	found := true
+	x.ValueFound = &found
+	err = sv.Current.Get(&ro, &s.key, x)
+	x.Columns, x.MergeContext, x.ValueFound = nil, nil, nil
+	_ = s.pinned.ReleasePinnedData() // no iterators
+	if err == nil && !found {
+		err = rocksdb.Incomplete("the value is not in memory")
+	}
+	return err
 }
 
 // GetSnapshot takes a snapshot; ReleaseSnapshot gives it back. It is nil when a

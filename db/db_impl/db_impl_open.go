@@ -168,6 +168,7 @@ func newDBImpl(src *rocksdb.DBOptions, dbName string, readOnly bool) (*DBImpl, e
 		writeBufferManager: o.WriteBufferManager}
 	d.mutableDBOptions.Store(&mut)
 	d.mu.Measure(d.stats, d.clock, rocksdb.DBMutexWaitMicros)
+	d.entityReader = d.readEntityToMerge
 	d.bgCond = sync.NewCond(&d.mu)
 	d.atomicFlushInstallCond = sync.NewCond(&d.mu)
 	d.walMu.cond = sync.NewCond(&d.walMu.Mutex)

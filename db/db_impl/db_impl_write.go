@@ -287,6 +287,7 @@ func (d *DBImpl) setUpInserter(in *db.MemTableInserter, seq rocksdb.SequenceNumb
 	if d.inplaceUpdates.Load() {
 		in.ReadValue = d.readValueToUpdate
 	}
+	in.ReadEntity = d.entityReader
 }
 
 func (d *DBImpl) ignoreMissing(w *writethread.Writer) bool { return w.IgnoreMissingColumnFamilies }

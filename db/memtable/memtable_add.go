@@ -233,6 +233,12 @@ func (m *MemTable) maybeUpdateNewestUDT(entry rep.KeyHandle) {
 	}
 }
 
+// MaxSuccessiveMerges is the option of the memtable's family, 0 for none; strict
+// says that merging may read files.
+func (m *MemTable) MaxSuccessiveMerges() (n uint64, strict bool) {
+	return m.opts.MaxSuccessiveMerges, m.opts.StrictMaxSuccessiveMerges
+}
+
 // CountSuccessiveMergeEntries counts the merge operands on top of the key, up
 // to limit.
 func (m *MemTable) CountSuccessiveMergeEntries(key *dbformat.LookupKey, limit uint64) uint64 {
