@@ -86,8 +86,7 @@ func (m *multiGet) run(callback dbformat.ReadCallback) {
 	m.waiting, m.pending = 0, 0
 	var err error
 	for err == nil {
-		first := m.nextKey()
-		if first >= 0 {
+		if first := m.nextKey(); first >= 0 && m.mayBegin(first) {
 			err = m.begin(first)
 			continue
 		}
@@ -160,6 +159,17 @@ func (m *multiGet) nextKey() int {
 	return first
 }
 
+// mayBegin tells whether the file that key i is at may be read along with those
+// that are being read. Without ReadOptions.OptimizeMultigetForIO only files of
+// one level are, and of level 0 one file.
+func (m *multiGet) mayBegin(i int) bool {
+	if m.pending == 0 || m.ro.OptimizeMultigetForIO {
+		return true
+	}
+	level := m.pickers[i].hitLevel
+	return level > 0 && level == m.tables[m.pending-1].level
+}
+
 // begin looks up key first, and those with it, in their file.
 // Upstream: Version::MultiGetFromSST.
 func (m *multiGet) begin(first int) error {
@@ -184,7 +194,10 @@ func (m *multiGet) begin(first int) error {
 			*t.keys.Key(i).Err = err
 			t.keys.MarkKeyDone(i)
 		}
-		return err
+		if rocksdb.CodeOf(err) == rocksdb.CodeTimedOut {
+			return err // all keys share the deadline
+		}
+		return nil // other keys have other tables
 	}
 	if !lookup.IsZero() {
 		t.lookup = lookup
@@ -205,6 +218,15 @@ func (m *multiGet) startTimer(level int) (timer monitoring.PerfStepTimer) {
 // finishPending waits for the tables that were begun, the oldest first, and
 // settles their keys.
 func (m *multiGet) finishPending() error {
+	if stats := m.v.cfd.IOptions().Stats; stats != nil {
+		reads := 0
+		for n := range m.tables[:m.pending] {
+			reads += m.tables[n].lookup.NumReads()
+		}
+		monitoring.RecordInHistogram(stats, rocksdb.HistMultigetIOBatchSize, uint64(reads))
+		// Upstream has a coroutine for each of the tables.
+		monitoring.RecordTick(stats, rocksdb.MultigetCoroutineCount, uint64(m.pending))
+	}
 	for n := range m.tables[:m.pending] {
 		t := &m.tables[n]
 		timer := m.startTimer(t.level)

@@ -27,6 +27,9 @@ type PendingReads struct {
 // Pending tells whether Wait has to be called.
 func (p *PendingReads) Pending() bool { return p.r != nil }
 
+// Count is the number of reads of the file.
+func (p *PendingReads) Count() int { return len(p.fsReqs) }
+
 func ignoreRequest(*rocksdb.FSReadRequest) {}
 
 // MultiReadAsync begins what MultiRead does; p.Wait ends it. reqs, their
@@ -63,7 +66,6 @@ func (r *RandomAccessFileReader) MultiReadAsync(opts *rocksdb.IOOptions, reqs []
 		p.handles = append(p.handles, h)
 	}
 	monitoring.RecordTick(r.stats, rocksdb.ReadAsyncMicros, r.stopTimer(&sw))
-	monitoring.RecordInHistogram(r.stats, rocksdb.HistMultigetIOBatchSize, uint64(len(fsReqs)))
 	return nil
 }
 

@@ -92,6 +92,8 @@ type PendingMultiGet interface {
 	Finish()
 	// Abandon waits for the reads, for nothing.
 	Abandon()
+	// NumReads is the number of reads under way.
+	NumReads() int
 }
 
 // TableReaderBase gives TableReader's optional methods.

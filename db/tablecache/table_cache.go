@@ -491,6 +491,9 @@ func (p *PendingMultiGet) Abandon() {
 	p.handle.Release()
 }
 
+// NumReads is the number of reads under way.
+func (p *PendingMultiGet) NumReads() int { return p.table.NumReads() }
+
 // BeginMultiGet looks all keys of r up in f. Errors of one key go to its
 // context. With ReadOptions.AsyncIO it may end with reads under way; r and ro
 // have to live until what it returns is finished.

@@ -170,6 +170,9 @@ func (s *batchScratch) Finish() {
 	s.release()
 }
 
+// NumReads implements table.PendingMultiGet.
+func (s *batchScratch) NumReads() int { return s.reading.Count() }
+
 // Abandon implements table.PendingMultiGet.
 func (s *batchScratch) Abandon() {
 	_ = s.t.awaitReads(s)
