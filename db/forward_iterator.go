@@ -16,6 +16,7 @@ import (
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
 	"github.com/rocksdb-go/rocksdb/table"
 	"github.com/rocksdb-go/rocksdb/table/internaliter"
+	"github.com/rocksdb-go/rocksdb/test_util/syncpoint"
 )
 
 // ForwardIterator is the iterator under a tailing one: it goes forward, and a
@@ -164,6 +165,7 @@ func (f *ForwardIterator) seek(target []byte, first bool) {
 		f.immutable.SeekToFirst()
 		f.prevSet = false
 	case f.needsImmutable(target):
+		syncpoint.Process("ForwardIterator::SeekInternal:Immutable")
 		f.immutable.Seek(target)
 		f.prevKey = append(f.prevKey[:0], target...)
 		f.prevSet, f.prevInclusive = true, true

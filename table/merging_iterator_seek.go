@@ -8,6 +8,7 @@ import (
 	"github.com/rocksdb-go/rocksdb/db/dbformat"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
 	"github.com/rocksdb-go/rocksdb/monitoring"
+	"github.com/rocksdb-go/rocksdb/test_util/syncpoint"
 )
 
 // seekChild seeks one child, and counts and times that where wanted.
@@ -236,6 +237,7 @@ func (m *MergingIterator) findPrevVisibleKey() {
 // popDeleteRangeStart makes the tombstones active whose starts are on top.
 func (m *MergingIterator) popDeleteRangeStart() {
 	for !m.minHeap.empty() && m.minHeap.top().typ == itemDeleteRangeStart {
+		syncpoint.Process("MergeIterator::PopDeleteRangeStart")
 		m.insertTombstone(m.minHeap.top().level, false, true)
 	}
 }

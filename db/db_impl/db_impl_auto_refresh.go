@@ -7,6 +7,7 @@ package dbimpl
 
 import (
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
+	"github.com/rocksdb-go/rocksdb/test_util/syncpoint"
 )
 
 // Seek goes to the first key at or after target.
@@ -106,6 +107,7 @@ func (it *Iterator) refreshAfterStep(forward bool) {
 func (it *Iterator) renew() error {
 	old := it.sv
 	it.sv = it.cfd.GetReferencedSuperVersion()
+	syncpoint.Process("ArenaWrappedDBIter::Refresh:SV")
 	c := it.config(it.sv, it.d.readSequence(&it.ro))
 	err := it.DBIter.Set(&c)
 	it.releaseSuperVersion(old)

@@ -26,6 +26,7 @@ type multiCfIterator struct {
 	children   []multiCfChild
 	cmp        rocksdb.Comparator
 	unprepared bool // values are left unread until PrepareValue
+	direct     bool // of one family: shown as its own iterator shows it, prepared or not
 	backward   bool
 	current    int   // child with the present key, -1 for none
 	at         []int // children with the present key, in the families' order
@@ -194,8 +195,13 @@ func (m *multiCfIterator) choose() {
 			m.at = append(m.at, i)
 		}
 	}
-	if m.current >= 0 && !m.unprepared {
+	switch {
+	case m.current < 0:
+	case !m.unprepared:
 		m.fill()
+	case m.direct:
+		m.reset()
+		m.populate(m.at)
 	}
 }
 
@@ -228,6 +234,7 @@ type CoalescingIterator struct {
 func (d *DBImpl) NewCoalescingIterator(ro *rocksdb.ReadOptions, cfs []rocksdb.ColumnFamilyHandle) *CoalescingIterator {
 	c := &CoalescingIterator{}
 	c.multiCfIterator = *d.newMultiCfIterator(ro, cfs)
+	c.direct = len(cfs) == 1
 	c.reset = func() { c.value, c.columns = nil, nil }
 	c.populate = c.coalesce
 	return c

@@ -14,6 +14,7 @@ import (
 	"github.com/rocksdb-go/rocksdb/table/block_based/block"
 	"github.com/rocksdb-go/rocksdb/table/format"
 	"github.com/rocksdb-go/rocksdb/table/internaliter"
+	"github.com/rocksdb-go/rocksdb/test_util/syncpoint"
 )
 
 // blockUpperBound is what is known of the upper bound and the current block.
@@ -492,6 +493,7 @@ func (it *BlockBasedTableIterator) findKeyForward() {
 			// There are blocks behind, so that the bound is known to lie in
 			// this file; reading them is needless.
 			it.outOfBound = true
+			syncpoint.Process("BlockBasedTableIterator:out_of_bound")
 			return
 		}
 		v := it.index.Value()

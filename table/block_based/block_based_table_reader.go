@@ -184,6 +184,7 @@ func (t *BlockBasedTable) open(ro *rocksdb.ReadOptions, p *OpenParams) error {
 		return err
 	}
 	t.setTableExtractor(p.Reader.PrefixExtractor)
+	syncpoint.ProcessArg("BlockBasedTable::Open::ForceNullTablePrefixExtractor", &t.tableExtractor)
 	t.baseCacheKey = setupBaseCacheKey(t.props, p.Reader.CurDBSessionID, p.Reader.CurFileNum)
 	if err := t.readRangeDels(s); err != nil {
 		return err

@@ -12,6 +12,7 @@ import (
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
 	"github.com/rocksdb-go/rocksdb/logging"
 	"github.com/rocksdb-go/rocksdb/table/format"
+	"github.com/rocksdb-go/rocksdb/test_util/syncpoint"
 	"github.com/rocksdb-go/rocksdb/util"
 )
 
@@ -128,6 +129,7 @@ func (b *xxph3Builder) verifyEntries() error {
 	if b.tamper != nil {
 		b.tamper(b.entries)
 	}
+	syncpoint.ProcessArg("XXPH3FilterBitsBuilder::Finish::TamperHashEntries", b.entries)
 	if !b.detect {
 		return nil
 	}
@@ -244,6 +246,7 @@ func (b *fastLocalBloomBitsBuilder) Finish() ([]byte, error) {
 	}
 	out[len(data)] = 0xff
 	out[len(data)+2] = byte(probes)
+	syncpoint.ProcessArg("XXPH3FilterBitsBuilder::Finish::TamperFilter", data)
 	return out, nil
 }
 
@@ -370,6 +373,7 @@ func (b *standard128RibbonBitsBuilder) Finish() ([]byte, error) {
 	meta[0] = 0xfe
 	meta[1] = byte(banding.GetOrdinalSeed())
 	meta[2], meta[3], meta[4] = byte(blocks), byte(blocks>>8), byte(blocks>>16)
+	syncpoint.ProcessArg("XXPH3FilterBitsBuilder::Finish::TamperFilter", out[:size-filterMetadataLen])
 	return out, nil
 }
 

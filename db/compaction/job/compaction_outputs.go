@@ -16,6 +16,7 @@ import (
 	"github.com/rocksdb-go/rocksdb/file"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
 	"github.com/rocksdb-go/rocksdb/table"
+	"github.com/rocksdb-go/rocksdb/test_util/syncpoint"
 	"github.com/rocksdb-go/rocksdb/util/stopwatch"
 )
 
@@ -210,10 +211,21 @@ func (o *compactionOutputs) currentKeyGrandparentOverlappedBytes(key []byte) uin
 	return n
 }
 
+// ManualDecision lets a test, at a sync point, end a table before a key.
+type ManualDecision struct {
+	Key  []byte // internal
+	Stop bool
+}
+
 // shouldStopBefore decides whether the present table ends before the
 // iterator's entry.
 func (o *compactionOutputs) shouldStopBefore(it *compaction.CompactionIterator) bool {
 	key := it.Key()
+	manual := ManualDecision{Key: key}
+	syncpoint.ProcessArg("CompactionOutputs::ShouldStopBefore::manual_decision", &manual)
+	if manual.Stop {
+		return true
+	}
 	before := o.grandparentOverlappedBytes
 	crossed, stopForTTL := 0, false
 	if o.c.OutputLevel() > 0 {

@@ -11,6 +11,7 @@ import (
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
 	"github.com/rocksdb-go/rocksdb/table/format"
 	"github.com/rocksdb-go/rocksdb/table/internaliter"
+	"github.com/rocksdb-go/rocksdb/test_util/syncpoint"
 )
 
 // IndexBlockIter walks an index block. It is reused from block to block.
@@ -140,6 +141,7 @@ func (it *IndexBlockIter) SeekToLast() {
 
 // Seek goes to the first entry at or after target, an internal key.
 func (it *IndexBlockIter) Seek(target []byte) {
+	syncpoint.Process("IndexBlockIter::Seek:0")
 	if it.data == nil {
 		return
 	}
