@@ -20,7 +20,7 @@ type benchmarkCase struct {
 // notBuilt are upstream's benchmarks that this program does not have yet.
 const notBuilt = " fillseqdeterministic filluniquerandomdeterministic readrandomcoroutine multireadrandomcoroutine" +
 	" readrandomentity multireadentity" +
-	" fillembeddedentity fillembeddedblob randomtransaction replay getmergeoperands readrandomoperands backup restore openandcompact "
+	" fillembeddedentity fillembeddedblob randomtransaction replay backup restore openandcompact "
 
 // find looks a benchmark up and does what belongs to its name alone.
 func (b *benchmark) find(name string, c *benchmarkCase) error {
@@ -135,6 +135,10 @@ func (b *benchmark) findRead(name string, c *benchmarkCase) bool {
 			b.printEntriesPerBatch()
 		}
 		c.method = b.readRandom
+	case "readrandomoperands":
+		c.method = b.readRandomOperands
+	case "getmergeoperands":
+		c.method = b.getMergeOperands
 	case "readrandomfast":
 		c.method = b.readRandomFast
 	case "readrandomsmall":
