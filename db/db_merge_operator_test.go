@@ -13,6 +13,7 @@ import (
 	"github.com/rocksdb-go/rocksdb/db/dbformat"
 	contract "github.com/rocksdb-go/rocksdb/include/rocksdb"
 	"github.com/rocksdb-go/rocksdb/util"
+	"github.com/rocksdb-go/rocksdb/utilities"
 )
 
 // limitedAppend appends, and stops collecting operands at limit.
@@ -545,4 +546,69 @@ func (x *dbTest) randomMerges(noCache bool) {
 		delete(want, k)
 	}
 	x.wantEverywhere(want)
+}
+
+// A merge at insertion takes the checksums of protected entries along, and reads
+// files only where that is wanted.
+func TestMaxSuccessiveMergesProtectedAndStrict(t *testing.T) {
+	for _, strict := range []bool{false, true} {
+		x := newDBTest(t)
+		x.withMergeOperator("stringappend", func(o *contract.Options) {
+			o.MaxSuccessiveMerges, o.StrictMaxSuccessiveMerges, o.MemtableProtectionBytesPerKey = 1, strict, 8
+			*o = blockTable(*o, func(t *contract.BlockBasedTableOptions) { t.NoBlockCache = true })
+		})
+		x.puts(0, "k", "base", "flush")
+		b, err := rocksdb.NewWriteBatchWithProtection(8)
+		x.must(err)
+		for _, v := range []string{"1", "2", "3"} {
+			x.must(b.Merge([]byte("k"), []byte(v)))
+		}
+		x.must(x.db.Write(nil, b))
+		x.wantGet(0, "k", "base,1,2,3")
+		entries := map[bool]string{false: "[ 3, 2, 1, base ]", true: "[ 3, base,1,2, 1, base ]"}[strict]
+		x.wantEntries("k", 0, entries)
+		b.Clear()
+		x.must(b.Put([]byte("n"), []byte("0"))) // in memory
+		x.must(b.Merge([]byte("n"), []byte("1")))
+		x.must(b.Merge([]byte("n"), []byte("2")))
+		x.must(x.db.Write(nil, b))
+		x.wantEntries("n", 0, "[ 0,1,2, 1, 0 ]")
+		x.flush(0)
+		x.wantGet(0, "n", "0,1,2")
+		x.wantGet(0, "k", "base,1,2,3")
+	}
+}
+
+func TestDBMergeOperatorTest_MaxSuccessiveMergesBaseValues(t *testing.T) {
+	x := newDBTest(t)
+	x.withMergeOperator("put", func(o *contract.Options) { o.MaxSuccessiveMerges = 1 })
+	wantTypes := func(key string, want ...dbformat.ValueType) {
+		t.Helper()
+		var got []dbformat.ValueType
+		x.must(utilities.GetAllKeyVersions(x.cf(0).Impl().CFD(), []byte(key), []byte(key), func(v *utilities.KeyVersion) bool {
+			got = append(got, v.Type)
+			return true
+		}))
+		if fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("%s: types %v, not %v", key, got, want)
+		}
+	}
+	// The second operand finds one on top of the memtable and becomes a value.
+	x.mergeAll("key1", "foo", "bar")
+	x.wantGet(0, "key1", "bar")
+	wantTypes("key1", dbformat.TypeValue, dbformat.TypeMerge)
+	x.mustPut(0, "key2", "foo")
+	x.mergeAll("key2", "bar", "baz")
+	x.wantGet(0, "key2", "baz")
+	wantTypes("key2", dbformat.TypeValue, dbformat.TypeMerge, dbformat.TypeValue)
+
+	x.must(x.db.PutEntity(nil, []byte("key3"), columns("", "foo", "bar", "baz")))
+	x.mergeAll("key3", "qux", "corge")
+	var c contract.PinnableWideColumns
+	x.must(x.db.GetEntity(nil, []byte("key3"), &c))
+	if got := columnsString(c.Columns()); got != "(=corge)(bar=baz)" {
+		t.Error(got)
+	}
+	c.Reset()
+	wantTypes("key3", dbformat.TypeWideColumnEntity, dbformat.TypeMerge, dbformat.TypeWideColumnEntity)
 }
