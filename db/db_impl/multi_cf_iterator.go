@@ -195,13 +195,8 @@ func (m *multiCfIterator) choose() {
 			m.at = append(m.at, i)
 		}
 	}
-	switch {
-	case m.current < 0:
-	case !m.unprepared:
+	if m.current >= 0 && !m.unprepared {
 		m.fill()
-	case m.direct:
-		m.reset()
-		m.populate(m.at)
 	}
 }
 
@@ -242,11 +237,21 @@ func (d *DBImpl) NewCoalescingIterator(ro *rocksdb.ReadOptions, cfs []rocksdb.Co
 
 // Value is the default column's, nil when there is none or it is not prepared;
 // valid until the iterator moves.
-func (c *CoalescingIterator) Value() []byte { return c.value }
+func (c *CoalescingIterator) Value() []byte {
+	if c.direct && c.Valid() {
+		return c.children[0].it.Value()
+	}
+	return c.value
+}
 
 // Columns are the columns of all families, in order; valid until the iterator
 // moves.
-func (c *CoalescingIterator) Columns() rocksdb.WideColumns { return c.columns }
+func (c *CoalescingIterator) Columns() rocksdb.WideColumns {
+	if c.direct && c.Valid() {
+		return c.children[0].it.Columns()
+	}
+	return c.columns
+}
 
 func (c *CoalescingIterator) coalesce(at []int) {
 	all := c.all[:0]
