@@ -399,7 +399,7 @@ func TestDBOptionsTest_SetOptionsNoManifestWrite(t *testing.T) {
 		want(false)
 		calls++
 		wg.Go(func() {
-			mu := arg.(*sync.Mutex)
+			mu := arg.(sync.Locker)
 			mu.Lock()
 			defer mu.Unlock()
 			want(true) // all of it is done before the mutex is to be had
