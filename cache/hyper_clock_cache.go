@@ -269,5 +269,5 @@ func (c *HyperClockCache) DisownData() {}
 
 // GetPrintableOptions implements rocksdb.Cache.
 func (c *HyperClockCache) GetPrintableOptions() string {
-	return c.printableOptions() + fmt.Sprintf("    table_slots : %d\n", c.GetTableAddressCount())
+	return c.printableOptions()
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/rocksdb-go/rocksdb"
+	contract "github.com/rocksdb-go/rocksdb/include/rocksdb"
 	"github.com/rocksdb-go/rocksdb/test_util/syncpoint"
 	"github.com/rocksdb-go/rocksdb/util"
 )
@@ -229,7 +230,7 @@ func TestDBTest_BlockBasedTablePrefixIndexTest(t *testing.T) {
 	x.setOptions("prefix_extractor", "fixed:1")
 	both()
 	// As where the table's extractor cannot be had.
-	syncpoint.SetCallBack("BlockBasedTable::Open::ForceNullTablePrefixExtractor", func(arg any) { *arg.(*bool) = true })
+	syncpoint.SetCallBack("BlockBasedTable::Open::ForceNullTablePrefixExtractor", func(arg any) { *arg.(*contract.SliceTransform) = nil })
 	syncpoint.EnableProcessing()
 	with(util.NewFixedPrefixTransform(1))
 	both()

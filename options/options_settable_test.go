@@ -124,6 +124,8 @@ func TestOptionsSettableTest_TablePropertiesAllFieldsSettable(t *testing.T) {
 // namedManager names two custom types.
 type namedManager struct{ rocksdb.CompressionManager }
 
+func (namedManager) CompatibilityName() string { return "Named" }
+
 func (namedManager) CompressionTypeToString(t rocksdb.CompressionType) string {
 	return map[rocksdb.CompressionType]string{0x8A: "CustomAlpha", 0x8B: "CustomBeta"}[t]
 }

@@ -224,7 +224,7 @@ func TestPatchSeeds(t *testing.T) {
 			"BlockBuilder::AddWithLastKey": "(*BlockBuilder).AddWithLastKey",
 		}, nil},
 		{"#13523", map[string]string{
-			"DBIter::FindNextUserEntryInternal":  "(*DBIter).findNextUserEntry",
+			"DBIter::FindNextUserEntryInternal":  "(*DBIter).findNextUserEntryInternal",
 			"MemTable::ShouldFlushNow":           "(*MemTable).ShouldFlushNow",
 			"ReadOnlyMemTable::MarkForFlush":     "(*MemTable).MarkForFlush",
 			"ReadOnlyMemTable::IsMarkedForFlush": "(*MemTable).IsMarkedForFlush",

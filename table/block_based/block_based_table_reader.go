@@ -434,12 +434,6 @@ func (t *BlockBasedTable) checkUniqueID(o *table.TableReaderOptions) error {
 
 // setTableExtractor finds the prefix extractor the file was written with.
 func (t *BlockBasedTable) setTableExtractor(configured rocksdb.SliceTransform) {
-	if syncpoint.Enabled {
-		var none bool
-		if syncpoint.ProcessArg("BlockBasedTable::Open::ForceNullTablePrefixExtractor", &none); none {
-			return
-		}
-	}
 	name := t.props.PrefixExtractorName
 	if !extractorChanged(name, configured) {
 		t.tableExtractor = configured
