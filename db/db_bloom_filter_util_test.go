@@ -165,4 +165,3 @@ func limitedDomain() contract.SliceTransform {
 func limitedDomainGeneric() contract.SliceTransform {
 	return &customTransform{"SliceTransformLimitedDomainGeneric", firstFive, func(k []byte) bool { return len(k) >= 5 }}
 }
-func autoPrefixMode(ro *contract.ReadOptions) { ro.AutoPrefixMode = true }

@@ -72,12 +72,6 @@ func (s *poolSleeper) wakeUp() {
 	s.cond.Broadcast()
 }
 
-func (s *poolSleeper) wokenUp() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.awake
-}
-
 func TestDBTest_DynamicCompactionOptions(t *testing.T) {
 	const k4, k32, k64, k128, m1 = 1 << 12, 1 << 15, 1 << 16, 1 << 17, 1 << 20
 	x := newDBTest(t)
