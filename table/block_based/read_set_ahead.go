@@ -15,8 +15,9 @@ import (
 
 const (
 	// aheadDistance is how many blocks of its first ReadSet the caller parses
-	// itself while the goroutine that works ahead wakes up.
-	aheadDistance = 2
+	// itself: it waits for the first read, so that the goroutine that works ahead
+	// takes the next ones.
+	aheadDistance = 16
 	// aheadLimit bounds what is parsed and not taken yet, in bytes of the file.
 	// At half of it the goroutine goes on.
 	aheadLimit = 1 << 20
