@@ -713,17 +713,6 @@ func (d *DBIter) cpuSince(start uint64) uint64 {
 	return now - min(start, now)
 }
 
-// timed runs f and adds its time to metric, for an iterator with a context.
-func (d *DBIter) timed(metric *uint64, f func()) {
-	if !d.perf.Enabled(rocksdb.EnableTimeExceptForMutex) {
-		f()
-		return
-	}
-	start := d.clock.NowNanos()
-	f()
-	*metric += d.clock.NowNanos() - start
-}
-
 // startSeek counts a seek and begins to measure it; endSeek ends that.
 func (d *DBIter) startSeek() (start uint64) {
 	if d.perf != nil {
@@ -739,37 +728,12 @@ func (d *DBIter) endSeek(start uint64) {
 	}
 }
 
-// Upstream: PERF_TIMER_GUARD(seek_internal_seek_time) around the inner seek.
-func (d *DBIter) innerSeek(target []byte) {
-	if d.perf == nil {
-		d.iter.Seek(target)
-		return
+// timeInnerSeek measures a seek of the inner iterator.
+func (d *DBIter) timeInnerSeek() (timer monitoring.PerfStepTimer) {
+	if d.perf.Enabled(rocksdb.EnableTimeExceptForMutex) {
+		timer.Start(&d.perf.SeekInternalSeekTime, d.clock)
 	}
-	d.timed(&d.perf.SeekInternalSeekTime, func() { d.iter.Seek(target) })
-}
-
-func (d *DBIter) innerSeekForPrev(target []byte) {
-	if d.perf == nil {
-		d.iter.SeekForPrev(target)
-		return
-	}
-	d.timed(&d.perf.SeekInternalSeekTime, func() { d.iter.SeekForPrev(target) })
-}
-
-func (d *DBIter) innerSeekToFirst() {
-	if d.perf == nil {
-		d.iter.SeekToFirst()
-		return
-	}
-	d.timed(&d.perf.SeekInternalSeekTime, d.iter.SeekToFirst)
-}
-
-func (d *DBIter) innerSeekToLast() {
-	if d.perf == nil {
-		d.iter.SeekToLast()
-		return
-	}
-	d.timed(&d.perf.SeekInternalSeekTime, d.iter.SeekToLast)
+	return timer
 }
 
 // Seek goes to the first key at or after target.
@@ -786,7 +750,9 @@ func (d *DBIter) Seek(target []byte) {
 		key = d.lowerBound
 	}
 	d.seekBuf = dbformat.AppendInternalKey(append(append(d.seekBuf[:0], key...), d.ro.Timestamp...), nil, d.sequence, dbformat.ValueTypeForSeek)
-	d.innerSeek(d.seekBuf)
+	timer := d.timeInnerSeek()
+	d.iter.Seek(d.seekBuf)
+	timer.Stop()
 	d.finishForwardSeek(target, true)
 	d.endSeek(start)
 	watch.Stop()
@@ -809,7 +775,9 @@ func (d *DBIter) SeekToFirst() {
 	}
 	d.resetSeekState()
 	d.keySeqnoZero = false
-	d.innerSeekToFirst()
+	timer := d.timeInnerSeek()
+	d.iter.SeekToFirst()
+	timer.Stop()
 	d.finishForwardSeek(nil, false)
 	if d.valid {
 		d.setPrefix(d.userKey())
@@ -881,7 +849,9 @@ func (d *DBIter) SeekForPrev(target []byte) {
 		b = dbformat.AppendInternalKeyFooter(b, 0, dbformat.ValueTypeForSeekForPrev)
 	}
 	d.seekBuf = b
-	d.innerSeekForPrev(b)
+	timer := d.timeInnerSeek()
+	d.iter.SeekForPrev(b)
+	timer.Stop()
 	monitoring.RecordTick(d.stats, rocksdb.NumberDBSeek, 1)
 	d.dir = reverse
 	if d.iter.Valid() {
@@ -922,7 +892,9 @@ func (d *DBIter) SeekToLast() {
 	d.resetSeekState()
 	d.keySeqnoZero = false
 	d.dir = reverse
-	d.innerSeekToLast()
+	timer := d.timeInnerSeek()
+	d.iter.SeekToLast()
+	timer.Stop()
 	d.prevInternal()
 	monitoring.RecordTick(d.stats, rocksdb.NumberDBSeek, 1)
 	d.countSeek()
@@ -934,11 +906,16 @@ func (d *DBIter) SeekToLast() {
 
 // findNextUserEntry goes forward to the first entry to show. With skipping the
 // saved key's own entries are passed over. It assigns valid.
-func (d *DBIter) findNextUserEntry(skipping bool) (ok bool) {
+func (d *DBIter) findNextUserEntry(skipping bool) bool {
 	if d.perf == nil {
 		return d.findNextUserEntryInternal(skipping)
 	}
-	d.timed(&d.perf.FindNextUserEntryTime, func() { ok = d.findNextUserEntryInternal(skipping) })
+	var timer monitoring.PerfStepTimer
+	if d.perf.Enabled(rocksdb.EnableTimeExceptForMutex) {
+		timer.Start(&d.perf.FindNextUserEntryTime, d.clock)
+	}
+	ok := d.findNextUserEntryInternal(skipping)
+	timer.Stop()
 	return ok
 }
 
