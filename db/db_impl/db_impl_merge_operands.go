@@ -16,6 +16,8 @@ import (
 	"github.com/rocksdb-go/rocksdb/util/stopwatch"
 )
 
+var getMergeOperandsCall = readCall{"GetMergeOperands", "kGet", readOptionsFor(rocksdb.IOActivityGet)}
+
 // From these sizes on operands are pinned rather than copied: so many bytes in
 // all, and so many on average.
 const (
@@ -56,7 +58,7 @@ func (d *DBImpl) GetMergeOperands(ro *rocksdb.ReadOptions, cf rocksdb.ColumnFami
 	}
 	cfd := d.cfd(cf)
 	var scratch rocksdb.ReadOptions
-	if ro, err = withActivity("GetMergeOperands", "kGet", ro, &defaultGetOptions, &scratch); err != nil {
+	if ro, err = getMergeOperandsCall.options(ro, &scratch); err != nil {
 		return 0, err
 	}
 	if err = checkReadTimestamp(ro, cfd); err != nil {

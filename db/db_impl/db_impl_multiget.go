@@ -87,28 +87,32 @@ func (d *DBImpl) MultiGet(ro *rocksdb.ReadOptions, cf rocksdb.ColumnFamilyHandle
 // MultiGetWithTimestamps is MultiGet that also gives the entries' timestamps,
 // where timestamps is not nil.
 func (d *DBImpl) MultiGetWithTimestamps(ro *rocksdb.ReadOptions, cf rocksdb.ColumnFamilyHandle, keys [][]byte, values []rocksdb.PinnableSlice, timestamps [][]byte, errs []error) {
+	d.multiGetOne(&multiGetCall, ro, cf, keys, values, nil, timestamps, errs)
+}
+
+func failAll(errs []error, err error) {
+	for i := range errs {
+		errs[i] = err
+	}
+}
+
+// multiGetOne is the part that MultiGet and MultiGetEntity share.
+func (d *DBImpl) multiGetOne(call *readCall, ro *rocksdb.ReadOptions, cf rocksdb.ColumnFamilyHandle, keys [][]byte,
+	values []rocksdb.PinnableSlice, columns []rocksdb.PinnableWideColumns, timestamps [][]byte, errs []error) {
 	if len(keys) == 0 {
 		return
 	}
 	s := multiGetScratchPool.Get().(*multiGetScratch)
 	defer s.release()
 	cfd := d.cfd(cf)
-	ro, err := withActivity("MultiGet", "kMultiGet", ro, &defaultMultiGetOptions, &s.ro)
+	ro, err := call.options(ro, &s.ro)
 	if err == nil {
 		err = checkReadTimestamp(ro, cfd)
 	}
 	if err != nil {
-		for i := range errs {
-			errs[i] = err
-		}
+		failAll(errs, err)
 		return
 	}
-	d.multiGetOne(ro, cfd, keys, values, nil, timestamps, errs, s)
-}
-
-// multiGetOne is the part that MultiGet and MultiGetEntity share.
-func (d *DBImpl) multiGetOne(ro *rocksdb.ReadOptions, cfd *db.ColumnFamilyData, keys [][]byte, values []rocksdb.PinnableSlice, columns []rocksdb.PinnableWideColumns,
-	timestamps [][]byte, errs []error, s *multiGetScratch) {
 	watch := stopwatch.NewStopWatch(d.clock, d.stats, rocksdb.HistDBMultiget)
 	defer watch.Stop()
 	s.prepare(keys, values, columns, timestamps, errs)
@@ -117,9 +121,7 @@ func (d *DBImpl) multiGetOne(ro *rocksdb.ReadOptions, cfd *db.ColumnFamilyData, 
 	sv := cfd.GetReferencedSuperVersion()
 	defer sv.Release()
 	if err := failIfReadCollapsedHistory(ro, sv); err != nil {
-		for i := range errs {
-			errs[i] = err
-		}
+		failAll(errs, err)
 		return
 	}
 	seq := d.readSequence(ro)
@@ -136,24 +138,22 @@ func (d *DBImpl) MultiGetCF(ro *rocksdb.ReadOptions, cfs []rocksdb.ColumnFamilyH
 
 // MultiGetCFWithTimestamps is MultiGetWithTimestamps with a family for each key.
 func (d *DBImpl) MultiGetCFWithTimestamps(ro *rocksdb.ReadOptions, cfs []rocksdb.ColumnFamilyHandle, keys [][]byte, values []rocksdb.PinnableSlice, timestamps [][]byte, errs []error) {
+	d.multiGetMany(&multiGetCall, ro, cfs, keys, values, nil, timestamps, errs)
+}
+
+// multiGetMany is the part that MultiGetCF and MultiGetEntityCF share.
+func (d *DBImpl) multiGetMany(call *readCall, ro *rocksdb.ReadOptions, cfs []rocksdb.ColumnFamilyHandle, keys [][]byte,
+	values []rocksdb.PinnableSlice, columns []rocksdb.PinnableWideColumns, timestamps [][]byte, errs []error) {
 	if len(keys) == 0 {
 		return
 	}
 	s := multiGetScratchPool.Get().(*multiGetScratch)
 	defer s.release()
-	ro, err := withActivity("MultiGet", "kMultiGet", ro, &defaultMultiGetOptions, &s.ro)
+	ro, err := call.options(ro, &s.ro)
 	if err != nil {
-		for i := range errs {
-			errs[i] = err
-		}
+		failAll(errs, err)
 		return
 	}
-	d.multiGetMany(ro, cfs, keys, values, nil, timestamps, errs, s)
-}
-
-// multiGetMany is the part that MultiGetCF and MultiGetEntityCF share.
-func (d *DBImpl) multiGetMany(ro *rocksdb.ReadOptions, cfs []rocksdb.ColumnFamilyHandle, keys [][]byte, values []rocksdb.PinnableSlice, columns []rocksdb.PinnableWideColumns,
-	timestamps [][]byte, errs []error, s *multiGetScratch) {
 	if !d.checkMultiGetTimestamps(ro, cfs, errs) {
 		return
 	}
@@ -175,7 +175,6 @@ func (d *DBImpl) multiGetMany(ro *rocksdb.ReadOptions, cfs []rocksdb.ColumnFamil
 			sv.Release()
 		}
 	}()
-	var err error
 	for _, sv := range views {
 		if err == nil {
 			err = failIfReadCollapsedHistory(ro, sv)

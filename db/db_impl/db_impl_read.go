@@ -24,10 +24,17 @@ import (
 )
 
 var (
-	defaultGetOptions      = readOptionsFor(rocksdb.IOActivityGet)
-	defaultMultiGetOptions = readOptionsFor(rocksdb.IOActivityMultiGet)
-	defaultReadOptions     = readOptionsFor(rocksdb.IOActivityDBIterator)
+	getCall            = readCall{"Get", "kGet", readOptionsFor(rocksdb.IOActivityGet)}
+	multiGetCall       = readCall{"MultiGet", "kMultiGet", readOptionsFor(rocksdb.IOActivityMultiGet)}
+	defaultReadOptions = readOptionsFor(rocksdb.IOActivityDBIterator)
 )
+
+// readCall is a call that reads: its name, and its activity's, as errors give
+// them, and its options where the caller has none, which tell the activity.
+type readCall struct {
+	name, activity string
+	defaults       rocksdb.ReadOptions
+}
 
 func readOptionsFor(a rocksdb.IOActivity) rocksdb.ReadOptions {
 	ro := rocksdb.DefaultReadOptions()
@@ -35,20 +42,19 @@ func readOptionsFor(a rocksdb.IOActivity) rocksdb.ReadOptions {
 	return ro
 }
 
-// withActivity gives options that tell what the reads of the named call are for:
-// ro, a copy of it in scratch, or the defaults. Options of another activity are
-// refused.
-func withActivity(call, activity string, ro, defaults, scratch *rocksdb.ReadOptions) (*rocksdb.ReadOptions, error) {
+// options gives options that tell what the call's reads are for: ro, a copy of it
+// in scratch, or the defaults. Options of another activity are refused.
+func (c *readCall) options(ro, scratch *rocksdb.ReadOptions) (*rocksdb.ReadOptions, error) {
 	switch {
 	case ro == nil:
-		return defaults, nil
-	case ro.IOActivity == defaults.IOActivity:
+		return &c.defaults, nil
+	case ro.IOActivity == c.defaults.IOActivity:
 		return ro, nil
 	case ro.IOActivity != rocksdb.IOActivityUnknown:
-		return nil, rocksdb.InvalidArgumentf("Can only call %s with `ReadOptions::io_activity` is `Env::IOActivity::kUnknown` or `Env::IOActivity::%s`", call, activity)
+		return nil, rocksdb.InvalidArgumentf("Can only call %s with `ReadOptions::io_activity` is `Env::IOActivity::kUnknown` or `Env::IOActivity::%s`", c.name, c.activity)
 	}
 	*scratch = *ro
-	scratch.IOActivity = defaults.IOActivity
+	scratch.IOActivity = c.defaults.IOActivity
 	return scratch, nil
 }
 
@@ -95,7 +101,7 @@ func (d *DBImpl) get(ro *rocksdb.ReadOptions, cf rocksdb.ColumnFamilyHandle, key
 	cfd := d.cfd(cf)
 	s := getScratchPool.Get().(*getScratch)
 	defer getScratchPool.Put(s)
-	ro, err := withActivity("Get", "kGet", ro, &defaultGetOptions, &s.ro)
+	ro, err := getCall.options(ro, &s.ro)
 	if err == nil {
 		err = checkReadTimestamp(ro, cfd)
 	}

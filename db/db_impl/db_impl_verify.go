@@ -16,15 +16,15 @@ import (
 )
 
 var (
-	defaultVerifyChecksumOptions      = readOptionsFor(rocksdb.IOActivityVerifyDBChecksum)
-	defaultVerifyFileChecksumsOptions = readOptionsFor(rocksdb.IOActivityVerifyFileChecksums)
+	verifyChecksumCall      = readCall{"VerifyChecksum", "kVerifyDBChecksum", readOptionsFor(rocksdb.IOActivityVerifyDBChecksum)}
+	verifyFileChecksumsCall = readCall{"VerifyFileChecksums", "kVerifyFileChecksums", readOptionsFor(rocksdb.IOActivityVerifyFileChecksums)}
 )
 
 // VerifyChecksum reads all blocks of all tables and checks them. The error is
 // the first one found.
 func (d *DBImpl) VerifyChecksum(ro *rocksdb.ReadOptions) error {
 	var scratch rocksdb.ReadOptions
-	ro, err := withActivity("VerifyChecksum", "kVerifyDBChecksum", ro, &defaultVerifyChecksumOptions, &scratch)
+	ro, err := verifyChecksumCall.options(ro, &scratch)
 	if err != nil {
 		return err
 	}
@@ -36,7 +36,7 @@ func (d *DBImpl) VerifyChecksum(ro *rocksdb.ReadOptions) error {
 // that made the checksums.
 func (d *DBImpl) VerifyFileChecksums(ro *rocksdb.ReadOptions) error {
 	var scratch rocksdb.ReadOptions
-	ro, err := withActivity("VerifyFileChecksums", "kVerifyFileChecksums", ro, &defaultVerifyFileChecksumsOptions, &scratch)
+	ro, err := verifyFileChecksumsCall.options(ro, &scratch)
 	if err != nil {
 		return err
 	}

@@ -13,8 +13,8 @@ import (
 )
 
 var (
-	defaultGetEntityOptions      = readOptionsFor(rocksdb.IOActivityGetEntity)
-	defaultMultiGetEntityOptions = readOptionsFor(rocksdb.IOActivityMultiGetEntity)
+	getEntityCall      = readCall{"GetEntity", "kGetEntity", readOptionsFor(rocksdb.IOActivityGetEntity)}
+	multiGetEntityCall = readCall{"MultiGetEntity", "kMultiGetEntity", readOptionsFor(rocksdb.IOActivityMultiGetEntity)}
 )
 
 // PutEntity stores an entity under key; the columns may be in any order.
@@ -38,7 +38,7 @@ func (d *DBImpl) GetEntity(ro *rocksdb.ReadOptions, cf rocksdb.ColumnFamilyHandl
 	cfd := d.cfd(cf)
 	s := getScratchPool.Get().(*getScratch)
 	defer getScratchPool.Put(s)
-	ro, err := withActivity("GetEntity", "kGetEntity", ro, &defaultGetEntityOptions, &s.ro)
+	ro, err := getEntityCall.options(ro, &s.ro)
 	if err == nil {
 		err = checkReadTimestamp(ro, cfd)
 	}
@@ -66,8 +66,9 @@ func (d *DBImpl) GetEntity(ro *rocksdb.ReadOptions, cf rocksdb.ColumnFamilyHandl
 // at one state of the database. The error is one of the arguments; the groups
 // have those of the lookups.
 func (d *DBImpl) GetEntityAttributeGroups(ro *rocksdb.ReadOptions, key []byte, groups []rocksdb.PinnableAttributeGroup) error {
-	if ro != nil && ro.IOActivity != rocksdb.IOActivityUnknown && ro.IOActivity != rocksdb.IOActivityGetEntity {
-		err := rocksdb.InvalidArgument("Can only call GetEntity with `ReadOptions::io_activity` is `Env::IOActivity::kUnknown` or `Env::IOActivity::kGetEntity`")
+	var scratch rocksdb.ReadOptions
+	ro, err := getEntityCall.options(ro, &scratch)
+	if err != nil {
 		for i := range groups {
 			groups[i].Err = err
 		}
@@ -83,59 +84,26 @@ func (d *DBImpl) GetEntityAttributeGroups(ro *rocksdb.ReadOptions, key []byte, g
 		groups[i].Err = rocksdb.InvalidArgument("Column family handle cannot be null")
 		return rocksdb.InvalidArgument("DB failed to query because one or more group(s) have null column family handle")
 	}
-	o := defaultGetEntityOptions
-	if ro != nil {
-		o = *ro
-		o.IOActivity = rocksdb.IOActivityGetEntity
-	}
-	d.attributeGroups(&o, [][]byte{key}, [][]rocksdb.PinnableAttributeGroup{groups})
+	d.attributeGroups(&getEntityCall, ro, [][]byte{key}, [][]rocksdb.PinnableAttributeGroup{groups})
 	return nil
 }
 
 // MultiGetEntity is GetEntity for each key of one family at one state of the
 // database; results and errs have keys' length.
 func (d *DBImpl) MultiGetEntity(ro *rocksdb.ReadOptions, cf rocksdb.ColumnFamilyHandle, keys [][]byte, results []rocksdb.PinnableWideColumns, errs []error) {
-	if len(keys) == 0 {
-		return
-	}
-	s := multiGetScratchPool.Get().(*multiGetScratch)
-	defer s.release()
-	cfd := d.cfd(cf)
-	ro, err := withActivity("MultiGetEntity", "kMultiGetEntity", ro, &defaultMultiGetEntityOptions, &s.ro)
-	if err == nil {
-		err = checkReadTimestamp(ro, cfd)
-	}
-	if err != nil {
-		for i := range errs {
-			errs[i] = err
-		}
-		return
-	}
-	d.multiGetOne(ro, cfd, keys, nil, results, nil, errs, s)
+	d.multiGetOne(&multiGetEntityCall, ro, cf, keys, nil, results, nil, errs)
 }
 
 // MultiGetEntityCF is MultiGetEntity with a family for each key.
 func (d *DBImpl) MultiGetEntityCF(ro *rocksdb.ReadOptions, cfs []rocksdb.ColumnFamilyHandle, keys [][]byte, results []rocksdb.PinnableWideColumns, errs []error) {
-	if len(keys) == 0 {
-		return
-	}
-	s := multiGetScratchPool.Get().(*multiGetScratch)
-	defer s.release()
-	ro, err := withActivity("MultiGetEntity", "kMultiGetEntity", ro, &defaultMultiGetEntityOptions, &s.ro)
-	if err != nil {
-		for i := range errs {
-			errs[i] = err
-		}
-		return
-	}
-	d.multiGetMany(ro, cfs, keys, nil, results, nil, errs, s)
+	d.multiGetMany(&multiGetEntityCall, ro, cfs, keys, nil, results, nil, errs)
 }
 
 // MultiGetEntityAttributeGroups is GetEntityAttributeGroups for each key, with
 // groups of its own.
 func (d *DBImpl) MultiGetEntityAttributeGroups(ro *rocksdb.ReadOptions, keys [][]byte, groups [][]rocksdb.PinnableAttributeGroup) {
 	var scratch rocksdb.ReadOptions
-	ro, err := withActivity("MultiGetEntity", "kMultiGetEntity", ro, &defaultMultiGetEntityOptions, &scratch)
+	ro, err := multiGetEntityCall.options(ro, &scratch)
 	if err != nil {
 		for i := range keys {
 			for j := range groups[i] {
@@ -144,10 +112,10 @@ func (d *DBImpl) MultiGetEntityAttributeGroups(ro *rocksdb.ReadOptions, keys [][
 		}
 		return
 	}
-	d.attributeGroups(ro, keys, groups)
+	d.attributeGroups(&multiGetEntityCall, ro, keys, groups)
 }
 
-func (d *DBImpl) attributeGroups(ro *rocksdb.ReadOptions, keys [][]byte, groups [][]rocksdb.PinnableAttributeGroup) {
+func (d *DBImpl) attributeGroups(call *readCall, ro *rocksdb.ReadOptions, keys [][]byte, groups [][]rocksdb.PinnableAttributeGroup) {
 	var (
 		cfs []rocksdb.ColumnFamilyHandle
 		all [][]byte
@@ -161,9 +129,7 @@ func (d *DBImpl) attributeGroups(ro *rocksdb.ReadOptions, keys [][]byte, groups 
 		return
 	}
 	columns, errs := make([]rocksdb.PinnableWideColumns, len(all)), make([]error, len(all))
-	s := multiGetScratchPool.Get().(*multiGetScratch)
-	d.multiGetMany(ro, cfs, all, nil, columns, nil, errs, s)
-	s.release()
+	d.multiGetMany(call, ro, cfs, all, nil, columns, nil, errs)
 	n := 0
 	for i := range keys {
 		for j := range groups[i] {

@@ -52,20 +52,10 @@ func (d *DBImpl) preprocessWrite(wo *rocksdb.WriteOptions, needLogSync *bool, ct
 	}
 	ctx.perf.enter(phaseScheduling)
 	if err == nil && d.totalLogSize.Load() > d.maxTotalWALSize() && d.families.NumberOfColumnFamilies() > 1 {
-		d.mu.Lock()
-		d.waitForPendingWritesLocked()
-		nonmem := d.enterNonmemLocked()
-		err = d.switchWALLocked(ctx)
-		d.exitNonmemLocked(nonmem)
-		d.mu.Unlock()
+		err = d.withWritesHeld(func() error { return d.switchWALLocked(ctx) })
 	}
 	if err == nil && d.writeBufferManager.ShouldFlush() {
-		d.mu.Lock()
-		d.waitForPendingWritesLocked()
-		nonmem := d.enterNonmemLocked()
-		err = d.handleWriteBufferManagerFlushLocked(ctx)
-		d.exitNonmemLocked(nonmem)
-		d.mu.Unlock()
+		err = d.withWritesHeld(func() error { return d.handleWriteBufferManagerFlushLocked(ctx) })
 	}
 	if err == nil && !d.trimScheduler.Empty() {
 		d.mu.Lock()
@@ -73,12 +63,7 @@ func (d *DBImpl) preprocessWrite(wo *rocksdb.WriteOptions, needLogSync *bool, ct
 		d.mu.Unlock()
 	}
 	if err == nil && !d.flushScheduler.Empty() {
-		d.mu.Lock()
-		d.waitForPendingWritesLocked()
-		nonmem := d.enterNonmemLocked()
-		err = d.scheduleFlushesLocked(ctx)
-		d.exitNonmemLocked(nonmem)
-		d.mu.Unlock()
+		err = d.withWritesHeld(func() error { return d.scheduleFlushesLocked(ctx) })
 		// Where all processors are busy the flush would else wait until some
 		// goroutine is through with its time slice.
 		runtime.Gosched()

@@ -116,6 +116,18 @@ func (d *DBImpl) exitNonmemLocked(w *writethread.Writer) {
 	}
 }
 
+// withWritesHeld runs f, which switches memtables or logs, for a leader of the
+// first queue: with mu held, no write under way to a memtable, and the second
+// queue kept from the log.
+func (d *DBImpl) withWritesHeld(f func() error) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.waitForPendingWritesLocked()
+	nonmem := d.enterNonmemLocked()
+	defer d.exitNonmemLocked(nonmem)
+	return f()
+}
+
 // concurrentWriteGroupToWAL is writeGroupToWAL where another goroutine may write
 // to the log, or take sequence numbers, at the same time: both happen under walMu,
 // so that numbers rise from record to record. It gives the last number before
