@@ -97,20 +97,30 @@ func (b *WriteBatch) eachEntry(f func(i int, sum uint64) bool) error {
 		if input, err = ReadRecord(input, &rec); err != nil {
 			return err
 		}
-		t, ok := entryType(rec.Tag)
+		sum, ok := recordProtection(&rec)
 		if !ok {
 			continue
 		}
-		value := rec.Value
-		if t == dbformat.TypeValuePreferredSeqno {
-			value = value[:len(value)+8] // as it is stored: the time is behind it
-		}
-		if !f(i, EntryProtection(rec.ColumnFamily, rec.Key, value, t)) {
+		if !f(i, sum) {
 			return nil
 		}
 		i++
 	}
 	return nil
+}
+
+// recordProtection is EntryProtection of a record; ok is false for those that are
+// no entries.
+func recordProtection(rec *Record) (sum uint64, ok bool) {
+	t, ok := entryType(rec.Tag)
+	if !ok {
+		return 0, false
+	}
+	value := rec.Value
+	if t == dbformat.TypeValuePreferredSeqno {
+		value = value[:len(value)+8] // as it is stored: the time is behind it
+	}
+	return EntryProtection(rec.ColumnFamily, rec.Key, value, t), true
 }
 
 // entryType is a tag's type without regard to the column family; ok is false for
@@ -144,12 +154,8 @@ func (b *WriteBatch) protectLast(from int) error {
 	if _, err := ReadRecord(b.rep[from:], &rec); err != nil {
 		return err
 	}
-	t, _ := entryType(rec.Tag)
-	value := rec.Value
-	if t == dbformat.TypeValuePreferredSeqno {
-		value = value[:len(value)+8]
-	}
-	b.protection = append(b.protection, EntryProtection(rec.ColumnFamily, rec.Key, value, t))
+	sum, _ := recordProtection(&rec)
+	b.protection = append(b.protection, sum)
 	return nil
 }
 
