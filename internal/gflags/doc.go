@@ -13,5 +13,5 @@
 //
 // All errors of a command line are reported together, sorted by flag, in the
 // library's words. The package itself prints nothing and does not exit: see
-// Set.Parse. Read gflags.go first.
+// Set.Parse and Exit.Print. Read gflags.go first.
 package gflags

@@ -5,6 +5,7 @@ package gflags
 import (
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"reflect"
 	"slices"
@@ -25,6 +26,15 @@ type Exit struct {
 
 // Error gives the output without the line's end.
 func (e *Exit) Error() string { return strings.TrimSuffix(e.Output, "\n") }
+
+// Print writes Output to where it belongs and gives Code.
+func (e *Exit) Print(stdout, stderr io.Writer) int {
+	if e.ToStderr {
+		stdout = stderr
+	}
+	fmt.Fprint(stdout, e.Output)
+	return e.Code
+}
 
 // Unwrap gives ErrHelp where help was asked for.
 func (e *Exit) Unwrap() error { return e.err }

@@ -33,12 +33,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	}
 	var exit *gflags.Exit
 	if errors.As(err, &exit) {
-		w := stdout
-		if exit.ToStderr {
-			w = stderr
-		}
-		fmt.Fprint(w, exit.Output)
-		return exit.Code
+		return exit.Print(stdout, stderr)
 	}
 	if err == nil {
 		err = refuseUnbuilt(set)

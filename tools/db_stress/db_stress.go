@@ -59,12 +59,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 			fmt.Fprintf(stderr, "db_stress: %v\n", err)
 			return 1
 		}
-		w := stdout
-		if exit.ToStderr {
-			w = stderr
-		}
-		fmt.Fprint(w, exit.Output)
-		return exit.Code
+		return exit.Print(stdout, stderr)
 	}
 	if refuseUnbuilt(set, stderr) {
 		return 1
