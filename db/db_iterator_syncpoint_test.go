@@ -107,15 +107,16 @@ func TestDBIteratorTest_IteratorRefreshReturnSV(t *testing.T) {
 	x.db = nil
 }
 
-// consistentIterators makes iterators over three families, with new values and a
-// flush between the first and the second.
-func (x *dbTest) consistentIterators(atomic bool, snapshot bool, suffix string) {
+// consistentView lets check make and look at iterators over the default and other
+// families, with new values and a flush between the first family's view and the
+// second's; s is a snapshot from before, or nil.
+func (x *dbTest) consistentView(families []string, atomic, snapshot bool, check func(s contract.Snapshot)) {
 	x.Helper()
 	o := x.defaultOptions()
 	o.AtomicFlush = atomic
-	x.createAndReopenWithCF([]string{"cf_1", "cf_2"}, o)
+	x.createAndReopenWithCF(families, o)
 	put := func(suffix string) {
-		for i := range 3 {
+		for i := range len(families) + 1 {
 			x.mustPut(i, fmt.Sprintf("cf%d_key", i), fmt.Sprintf("cf%d_val%s", i, suffix))
 		}
 	}
@@ -134,18 +135,27 @@ func (x *dbTest) consistentIterators(atomic bool, snapshot bool, suffix string) 
 		})
 	})
 	syncpoint.EnableProcessing()
-	ro := contract.DefaultReadOptions()
-	ro.Snapshot = s
-	its, err := x.db.NewIterators(&ro, x.cfs)
-	x.must(err)
-	for i, it := range its {
-		it.SeekToFirst()
-		if got, want := iterStatus(it), fmt.Sprintf("cf%d_key->cf%d_val%s", i, i, suffix); got != want {
-			x.Errorf("%s, not %s", got, want)
-		}
-		x.must(it.Close())
-	}
+	check(s)
 	syncpoint.Reset()
+}
+
+// consistentIterators looks at one iterator for each of three families.
+func (x *dbTest) consistentIterators(atomic bool, snapshot bool, suffix string) {
+	x.Helper()
+	x.consistentView([]string{"cf_1", "cf_2"}, atomic, snapshot, func(s contract.Snapshot) {
+		x.Helper()
+		ro := contract.DefaultReadOptions()
+		ro.Snapshot = s
+		its, err := x.db.NewIterators(&ro, x.cfs)
+		x.must(err)
+		for i, it := range its {
+			it.SeekToFirst()
+			if got, want := iterStatus(it), fmt.Sprintf("cf%d_key->cf%d_val%s", i, i, suffix); got != want {
+				x.Errorf("%s, not %s", got, want)
+			}
+			x.must(it.Close())
+		}
+	})
 }
 
 func TestDBIteratorTest_IteratorsConsistentViewImplicitSnapshot(t *testing.T) {
@@ -201,35 +211,12 @@ func TestDBMergeOperandTest_FlushedMergeOperandReadAfterFreeBug(t *testing.T) {
 	wg.Wait()
 }
 
-// consistentCoalescing is consistentIterators with one iterator over four
-// families.
+// consistentCoalescing looks at one iterator over four families.
 func (x *dbTest) consistentCoalescing(atomic, snapshot bool, check func(it func() multiIter)) {
 	x.Helper()
-	o := x.defaultOptions()
-	o.AtomicFlush = atomic
-	x.createAndReopenWithCF(threeFamilies, o)
-	put := func(suffix string) {
-		for i := range 4 {
-			x.mustPut(i, fmt.Sprintf("cf%d_key", i), fmt.Sprintf("cf%d_val%s", i, suffix))
-		}
-	}
-	put("")
-	var s contract.Snapshot
-	if snapshot {
-		s = x.db.GetSnapshot()
-		defer x.db.ReleaseSnapshot(s)
-	}
-	syncpoint.LoadDependency(syncpoint.Pair{Predecessor: "DBImpl::BGWorkFlush:done", Successor: "DBImpl::MultiCFSnapshot::BeforeCheckingSnapshot"})
-	var once sync.Once
-	syncpoint.SetCallBack("DBImpl::MultiCFSnapshot::AfterRefSV", func(any) {
-		once.Do(func() {
-			put("_new")
-			x.flush(map[bool]int{false: 1, true: 0}[atomic])
-		})
+	x.consistentView(threeFamilies, atomic, snapshot, func(s contract.Snapshot) {
+		check(func() multiIter { return x.coalesce(order0123, atSnapshot(s)) })
 	})
-	syncpoint.EnableProcessing()
-	check(func() multiIter { return x.coalesce(order0123, atSnapshot(s)) })
-	syncpoint.Reset()
 }
 
 func TestCoalescingIteratorTest_ConsistentViewExplicitSnapshot(t *testing.T) {
