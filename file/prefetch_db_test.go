@@ -5,6 +5,7 @@ package file_test
 import (
 	"fmt"
 	"strconv"
+	"sync/atomic"
 	"testing"
 
 	"github.com/rocksdb-go/rocksdb"
@@ -13,16 +14,27 @@ import (
 	"github.com/rocksdb-go/rocksdb/util"
 )
 
-// prefetchFS is upstream's MockFS: its files cannot be prefetched by the system,
-// and may be read at any offset.
+// prefetchFS is upstream's MockFS: it says whether the system can read its files
+// ahead, and counts that; they may be read at any offset.
 type prefetchFS struct {
 	contract.FileSystem
 	smallAlignment bool
+	prefetch       bool
+	noAsync        bool // ReadAsync is not supported
+	prefetches     atomic.Int32
 }
 
 type prefetchFile struct {
 	contract.FSRandomAccessFile
-	smallAlignment bool
+	fs *prefetchFS
+}
+
+func (f *prefetchFS) SupportedOps() int64 {
+	ops := f.FileSystem.SupportedOps()
+	if f.noAsync {
+		ops &^= 1 << contract.AsyncIO
+	}
+	return ops
 }
 
 func (f *prefetchFS) NewRandomAccessFile(name string, o *contract.FileOptions) (contract.FSRandomAccessFile, error) {
@@ -30,15 +42,27 @@ func (f *prefetchFS) NewRandomAccessFile(name string, o *contract.FileOptions) (
 	if err != nil {
 		return nil, err
 	}
-	return &prefetchFile{r, f.smallAlignment}, nil
+	return &prefetchFile{r, f}, nil
 }
 
-func (f *prefetchFile) Prefetch(uint64, int, *contract.IOOptions) error {
-	return contract.NotSupported("Prefetch not supported")
+func (f *prefetchFile) Prefetch(offset uint64, n int, o *contract.IOOptions) error {
+	if !f.fs.prefetch {
+		return contract.NotSupported("Prefetch not supported")
+	}
+	f.fs.prefetches.Add(1)
+	_ = f.FSRandomAccessFile.Prefetch(offset, n, o) // not every file system does
+	return nil
+}
+
+func (f *prefetchFile) ReadAsync(req *contract.FSReadRequest, o *contract.IOOptions, cb func(*contract.FSReadRequest)) (contract.IOHandle, error) {
+	if f.fs.noAsync {
+		return nil, contract.NotSupported("ReadAsync not supported")
+	}
+	return f.FSRandomAccessFile.ReadAsync(req, o, cb)
 }
 
 func (f *prefetchFile) GetRequiredBufferAlignment() int {
-	if f.smallAlignment {
+	if f.fs.smallAlignment {
 		return 1
 	}
 	return f.FSRandomAccessFile.GetRequiredBufferAlignment()
@@ -48,7 +72,7 @@ func (f *prefetchFile) GetRequiredBufferAlignment() int {
 func openPrefetchDB(t *testing.T, smallAlignment bool, change func(o *rocksdb.Options, b *rocksdb.BlockBasedTableOptions)) (*rocksdb.DB, contract.Statistics) {
 	t.Helper()
 	o, b := rocksdb.DefaultOptions(), rocksdb.DefaultBlockBasedTableOptions()
-	o.Env = env.NewCompositeEnvWrapper(env.Default(), &prefetchFS{env.DefaultFileSystem(), smallAlignment}, nil)
+	o.Env = env.NewCompositeEnvWrapper(env.Default(), &prefetchFS{FileSystem: env.DefaultFileSystem(), smallAlignment: smallAlignment}, nil)
 	o.CreateIfMissing, o.DisableAutoCompactions, o.Compression = true, true, rocksdb.NoCompression
 	o.Statistics = rocksdb.NewStatistics()
 	change(&o, &b)

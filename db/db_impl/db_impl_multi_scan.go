@@ -27,9 +27,7 @@ type MultiScan struct {
 func (d *DBImpl) NewMultiScan(ro *rocksdb.ReadOptions, cf rocksdb.ColumnFamilyHandle, args *rocksdb.MultiScanArgs) *MultiScan {
 	m := &MultiScan{args: *args}
 	m.args.Ranges = slices.Clone(args.Ranges)
-	if m.args.UseAsyncIO && d.fs.SupportedOps()>>uint(rocksdb.AsyncIO)&1 == 0 {
-		m.args.UseAsyncIO = false
-	}
+	m.args.UseAsyncIO = m.args.UseAsyncIO && rocksdb.CheckFSFeatureSupport(d.fs, rocksdb.AsyncIO)
 	if m.err = validateMultiScan(&m.args); m.err != nil {
 		return m
 	}

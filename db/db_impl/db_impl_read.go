@@ -469,6 +469,7 @@ func (it *Iterator) init(seq rocksdb.SequenceNumber) {
 	it.keepSlices()
 	it.ro.TotalOrderSeek = it.ro.TotalOrderSeek || it.ro.Tailing && it.d.immutable.PrefixSeekOptInOnly
 	it.ro.IOActivity = rocksdb.IOActivityDBIterator
+	it.ro.AsyncIO = it.ro.AsyncIO && rocksdb.CheckFSFeatureSupport(it.d.fs, rocksdb.AsyncIO)
 	it.merger = merger{cfd: it.cfd, perf: it.ro.PerfContext}
 	it.resolver = resolver{it}
 	if it.ro.Tailing {

@@ -533,7 +533,7 @@ func (c *TableCache) BeginMultiGet(ro *rocksdb.ReadOptions, f *version.FileMetaD
 	if !ro.IgnoreRangeDeletions && !skipRangeDeletions {
 		c.updateCoveringTombstones(ro, reader, r)
 	}
-	if ro.AsyncIO {
+	if ro.AsyncIO && rocksdb.CheckFSFeatureSupport(c.ioptions.FS, rocksdb.AsyncIO) {
 		if a, ok := reader.(table.AsyncMultiGetter); ok {
 			if p := a.BeginMultiGet(ro, r, mo.PrefixExtractor, o.SkipFilters); p != nil {
 				return PendingMultiGet{table: p, handle: h}, nil

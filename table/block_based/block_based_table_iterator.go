@@ -107,6 +107,7 @@ func (t *BlockBasedTable) NewIterator(ro *rocksdb.ReadOptions, prefixExtractor r
 		(!ro.TotalOrderSeek || ro.AutoPrefixMode || ro.PrefixSameAsStart)
 	it.rc = readContext{ro: ro, forCompaction: caller == rocksdb.CallerCompaction}
 	it.prefetcher.init(t, ro, it.rc.forCompaction, compactionReadaheadSize)
+	it.prefetcher.readahead, it.prefetcher.async = int(ro.ReadaheadSize), ro.AsyncIO
 	if it.canTrimReadahead() {
 		it.prefetcher.trim = it.trimReadahead
 	}
@@ -539,18 +540,14 @@ func (it *BlockBasedTableIterator) checkDataBlockWithinUpperBound() {
 
 // GetReadaheadState hands the readahead on to the next file's iterator.
 func (it *BlockBasedTableIterator) GetReadaheadState(info *internaliter.ReadaheadFileInfo) {
-	if b := it.prefetcher.buffer; b != nil && it.ro.AdaptiveReadahead {
-		s := b.GetReadaheadState()
-		info.DataBlock = internaliter.ReadaheadInfo{ReadaheadSize: s.ReadaheadSize, NumFileReads: int64(s.NumFileReads)}
-	}
+	info.DataBlock = it.prefetcher.readaheadState()
+	it.index.GetReadaheadState(info)
 }
 
 // SetReadaheadState takes it over from the file before.
 func (it *BlockBasedTableIterator) SetReadaheadState(info *internaliter.ReadaheadFileInfo) {
-	if it.ro.AdaptiveReadahead && info.DataBlock.ReadaheadSize > 0 {
-		it.prefetcher.numFileReads = uint64(info.DataBlock.NumFileReads)
-		it.prefetcher.initial = info.DataBlock.ReadaheadSize
-	}
+	it.prefetcher.setReadaheadState(info.DataBlock)
+	it.index.SetReadaheadState(info)
 }
 
 // prefixRangeMayMatch asks the filter whether keys from ikey on, with its

@@ -235,6 +235,7 @@ func (t *BlockBasedTable) prefetchTail(s *openState, prefetchAll bool, stats *Ta
 		}
 	}
 	size = min(size, t.fileSize)
+	syncpoint.ProcessArg("BlockBasedTable::Open::TailPrefetchLen", &size)
 	off := t.fileSize - size
 	var opts rocksdb.IOOptions
 	if err := t.file.PrepareIOOptions(&s.ro, &opts); err != nil {

@@ -7,6 +7,8 @@ import (
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
 	"github.com/rocksdb-go/rocksdb/table"
 	"github.com/rocksdb-go/rocksdb/table/format"
+	"github.com/rocksdb-go/rocksdb/table/internaliter"
+	"github.com/rocksdb-go/rocksdb/test_util/syncpoint"
 )
 
 // blockPrefetcher decides when an iterator reads ahead: always in compactions
@@ -15,7 +17,9 @@ type blockPrefetcher struct {
 	t             *BlockBasedTable
 	ro            *rocksdb.ReadOptions
 	forCompaction bool
-	compaction    int // readahead of compactions, bytes
+	readahead     int  // ReadOptions.ReadaheadSize, or 0 to decide by the reads
+	async         bool // a second buffer is filled while the first is used
+	compaction    int  // readahead of compactions, bytes
 	initial       int
 	size          int    // of the next readahead by the file system
 	limit         uint64 // up to where the file system has read ahead
@@ -31,6 +35,26 @@ func (p *blockPrefetcher) init(t *BlockBasedTable, ro *rocksdb.ReadOptions, forC
 	p.t, p.ro, p.forCompaction, p.compaction = t, ro, forCompaction, int(compactionReadahead)
 	p.initial = int(t.opts.InitialAutoReadaheadSize)
 	p.size = p.initial
+}
+
+// setReadaheadState goes on with the readahead of the file before, where that had
+// begun.
+func (p *blockPrefetcher) setReadaheadState(info internaliter.ReadaheadInfo) {
+	if !p.ro.AdaptiveReadahead || info.ReadaheadSize == 0 {
+		return
+	}
+	p.numFileReads = uint64(info.NumFileReads)
+	p.initial = info.ReadaheadSize
+	syncpoint.ProcessArg("BlockPrefetcher::SetReadaheadState", &p.initial)
+}
+
+// readaheadState is what setReadaheadState of the next file takes.
+func (p *blockPrefetcher) readaheadState() (info internaliter.ReadaheadInfo) {
+	if p.buffer != nil && p.ro.AdaptiveReadahead {
+		s := p.buffer.GetReadaheadState()
+		info = internaliter.ReadaheadInfo{ReadaheadSize: s.ReadaheadSize, NumFileReads: int64(s.NumFileReads)}
+	}
+	return info
 }
 
 func (p *blockPrefetcher) close() {
@@ -56,7 +80,7 @@ func (p *blockPrefetcher) create(params file.ReadaheadParams, usage file.FilePre
 		}
 		if usage == file.UserScanPrefetch {
 			o.ReadaheadSizeCB = p.trim
-			if p.ro.AsyncIO {
+			if p.async {
 				o.NumBuffers = 2
 			}
 		}
@@ -78,9 +102,8 @@ func (p *blockPrefetcher) prefetchIfNeeded(h format.BlockHandle, always bool) ta
 	switch {
 	case p.forCompaction:
 		p.prefetchCompaction(h.Offset, n)
-	case p.ro.ReadaheadSize > 0:
-		size := int(p.ro.ReadaheadSize)
-		p.create(file.ReadaheadParams{InitialReadaheadSize: size, MaxReadaheadSize: size}, file.UserScanPrefetch)
+	case p.readahead > 0:
+		p.create(file.ReadaheadParams{InitialReadaheadSize: p.readahead, MaxReadaheadSize: p.readahead}, file.UserScanPrefetch)
 	default:
 		p.prefetchImplicit(h.Offset, n, always)
 	}

@@ -313,6 +313,11 @@ func (p *partitionedFilterReader) cacheDependencies(rc *readContext, pin bool) e
 	defer idx.Release()
 	var it block.IndexBlockIter
 	p.setIterator(&idx, &it)
+	done, err := p.t.prefetchPartitions(rc, &it)
+	defer done()
+	if err != nil {
+		return err
+	}
 	pinned := map[uint64]block.CachableEntry[*ParsedFullFilterBlock]{}
 	for it.SeekToFirst(); it.Valid(); it.Next() {
 		h := it.Value().Handle

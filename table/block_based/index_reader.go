@@ -4,6 +4,7 @@
 package blockbased
 
 import (
+	"github.com/rocksdb-go/rocksdb/file"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
 	"github.com/rocksdb-go/rocksdb/logging"
 	"github.com/rocksdb-go/rocksdb/monitoring"
@@ -166,11 +167,45 @@ func (p *partitionIndexReader) newIterator(rc *readContext, _ bool, scratch *ind
 		scratch.partitioned = it
 	}
 	it.p, it.rc = p, *rc
+	it.prefetcher.init(p.t, rc.ro, rc.forCompaction, 0)
 	p.setIterator(rc, true, &it.top)
 	return it
 }
 
-// cacheDependencies reads all partitions, which lie together, by one read.
+// prefetchPartitions makes rc read through a buffer of all partitions that top
+// points to, which lie together, until done is called; a tail that has them
+// already stays.
+func (t *BlockBasedTable) prefetchPartitions(rc *readContext, top *block.IndexBlockIter) (done func(), err error) {
+	done = func() {}
+	top.SeekToFirst()
+	if !top.Valid() {
+		return done, nil // the caller sees top's status
+	}
+	first := top.Value().Handle
+	top.SeekToLast()
+	if !top.Valid() {
+		return done, nil
+	}
+	last, trailer := top.Value().Handle, uint64(t.footer.BlockTrailerSize)
+	tail, _ := rc.prefetch.(*file.FilePrefetchBuffer)
+	if tail != nil && tail.Enabled() && tail.GetPrefetchOffset() <= first.Offset ||
+		last.Offset < first.Offset || !last.FitsIn(t.fileSize, trailer) {
+		return done, nil
+	}
+	buf := file.NewFilePrefetchBuffer(&file.PrefetchBufferOptions{Disable: t.ioptions.AllowMmapReads, Stats: t.ioptions.Stats})
+	var opts rocksdb.IOOptions
+	if err = t.file.PrepareIOOptions(rc.ro, &opts); err == nil {
+		err = buf.Prefetch(&opts, t.file, first.Offset, int(last.Offset+last.Size+trailer-first.Offset))
+	}
+	before := rc.prefetch
+	rc.prefetch = buf
+	return func() {
+		rc.prefetch = before
+		buf.Close()
+	}, err
+}
+
+// cacheDependencies reads all partitions, by one read.
 func (p *partitionIndexReader) cacheDependencies(rc *readContext, pin bool) error {
 	if len(p.partitions) > 0 {
 		return nil
@@ -178,6 +213,11 @@ func (p *partitionIndexReader) cacheDependencies(rc *readContext, pin bool) erro
 	var top block.IndexBlockIter
 	p.setIterator(rc, true, &top)
 	defer top.Invalidate(nil)
+	done, err := p.t.prefetchPartitions(rc, &top)
+	defer done()
+	if err != nil {
+		return err
+	}
 	pinned := map[uint64]block.CachableEntry[*block.Block]{}
 	fail := func(err error) error {
 		for _, e := range pinned {
@@ -225,12 +265,13 @@ func (p *partitionIndexReader) release() {
 // partitionedIndexIterator walks the partitions of an index as one.
 type partitionedIndexIterator struct {
 	internaliter.Base
-	p       *partitionIndexReader
-	rc      readContext
-	top     block.IndexBlockIter
-	sub     block.IndexBlockIter
-	subAt   uint64 // the partition's offset
-	haveSub bool
+	p          *partitionIndexReader
+	rc         readContext
+	prefetcher blockPrefetcher
+	top        block.IndexBlockIter
+	sub        block.IndexBlockIter
+	subAt      uint64 // the partition's offset
+	haveSub    bool
 }
 
 // initPartition sets sub on top's partition. A partition that was not in the
@@ -246,6 +287,7 @@ func (it *partitionedIndexIterator) initPartition() {
 	if pinned, ok := it.p.partitions[h.Offset]; ok {
 		e.SetUnownedValue(pinned.Value())
 	} else {
+		it.rc.prefetch = it.prefetcher.prefetchIfNeeded(h, false)
 		var err error
 		if e, err = t.retrieveBlock(&it.rc, h, block.TypeIndex, true); err != nil {
 			it.sub.Invalidate(err)
@@ -373,10 +415,22 @@ func (it *partitionedIndexIterator) Prev() {
 	it.backward()
 }
 
+// GetReadaheadState hands the readahead of partitions on to the next file.
+func (it *partitionedIndexIterator) GetReadaheadState(info *internaliter.ReadaheadFileInfo) {
+	info.IndexBlock = it.prefetcher.readaheadState()
+}
+
+// SetReadaheadState takes it over from the file before.
+func (it *partitionedIndexIterator) SetReadaheadState(info *internaliter.ReadaheadFileInfo) {
+	it.prefetcher.setReadaheadState(info.IndexBlock)
+}
+
 func (it *partitionedIndexIterator) Close() error {
 	err := it.Status()
 	it.dropSub()
 	it.top.Invalidate(nil)
+	it.prefetcher.close()
+	it.prefetcher = blockPrefetcher{}
 	it.p, it.rc = nil, readContext{}
 	return err
 }
