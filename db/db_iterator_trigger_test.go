@@ -208,6 +208,29 @@ func TestDBIteratorTest_AverageMemtableOpsScanFlushTriggerByOverwrites(t *testin
 	x.wantScanFlush(key(0), key(0), 1)
 }
 
+// What a file hides does not count for the active memtable, an empty one least of
+// all: it would be flushed after its first entry.
+func TestDBIterator_ScanFlushTriggerOfEmptyMemtable(t *testing.T) {
+	const keys = 100
+	x := newDBTest(t)
+	o := rocksdb.DefaultOptions()
+	o.MemtableOpScanFlushTrigger, o.MemtableAvgOpScanFlushTrigger = 10, 2
+	o.DisableAutoCompactions = true
+	x.scanTrigger(keys, o)
+	x.hide(0, keys, true)
+	x.flush(0)
+	it := x.iter(0)
+	it.SeekToFirst()
+	if it.Valid() {
+		t.Fatalf("%q is visible", it.Key())
+	}
+	x.must(it.Close())
+	if x.cf(0).Impl().CFD().Mem().IsMarkedForFlush() {
+		t.Fatal("an empty memtable is marked for a flush")
+	}
+	x.wantScanFlush(key(0), key(0), 1) // that of the deletes
+}
+
 func TestDBIteratorTest_IteratorWithLocalStatistics(t *testing.T) {
 	eachCallback(t, func(x *iterTest) {
 		o := x.currentOptions()

@@ -43,17 +43,31 @@ type ThreadStatusEnv interface {
 // ThreadStatusEnvOf finds the ThreadStatusEnv that e is or wraps; nil when
 // there is none.
 func ThreadStatusEnvOf(e rocksdb.Env) ThreadStatusEnv {
+	t, _ := envOf[ThreadStatusEnv](e)
+	return t
+}
+
+// AwaitPickup waits until the idle workers of e's pool of that priority have taken
+// the jobs queued; not at all where the Env that e is or wraps has pools of its own.
+func AwaitPickup(e rocksdb.Env, pri rocksdb.Priority) {
+	if p, ok := envOf[*posixEnv](e); ok {
+		p.pool(pri).AwaitPickup()
+	}
+}
+
+// envOf finds the T that e is or wraps.
+func envOf[T any](e rocksdb.Env) (t T, ok bool) {
 	for e != nil {
-		if t, ok := e.(ThreadStatusEnv); ok {
-			return t
+		if t, ok = e.(T); ok {
+			return t, true
 		}
 		w, ok := e.(interface{ Target() rocksdb.Env })
 		if !ok {
-			return nil
+			break
 		}
 		e = w.Target()
 	}
-	return nil
+	return t, false
 }
 
 // pool clamps: user threads are not pooled, their work goes to High.

@@ -116,6 +116,15 @@ func (d *DBImpl) enqueuePendingCompactionLocked(cfd *db.ColumnFamilyData) {
 	d.st.unscheduledCompacts++
 }
 
+// flushPool is where flushes run: with compactions when there is no pool of high
+// priority.
+func (d *DBImpl) flushPool() rocksdb.Priority {
+	if d.env.GetBackgroundThreads(rocksdb.HighPriority) == 0 {
+		return rocksdb.LowPriority
+	}
+	return rocksdb.HighPriority
+}
+
 // maybeScheduleLocked hands queued work to the thread pools.
 func (d *DBImpl) maybeScheduleLocked() {
 	syncpoint.Process("DBImpl::MaybeScheduleFlushOrCompaction:Start")
@@ -127,11 +136,7 @@ func (d *DBImpl) maybeScheduleLocked() {
 		return // the flushes of a recovery are let through
 	}
 	limits := d.backgroundJobLimits()
-	flushPool := rocksdb.HighPriority
 	running := &st.bgFlushScheduled
-	if d.env.GetBackgroundThreads(rocksdb.HighPriority) == 0 {
-		flushPool = rocksdb.LowPriority
-	}
 	for st.unscheduledFlushes > 0 && *running < limits.flushes {
 		st.bgFlushScheduled++
 		st.unscheduledFlushes--
@@ -140,7 +145,7 @@ func (d *DBImpl) maybeScheduleLocked() {
 			syncpoint.Process("DBImpl::BGWorkFlush")
 			d.backgroundCallFlush(status)
 			syncpoint.Process("DBImpl::BGWorkFlush:done")
-		}, flushPool, d)
+		}, d.flushPool(), d)
 	}
 	if st.exclusiveManual > 0 {
 		syncpoint.Process("DBImpl::MaybeScheduleFlushOrCompaction:Conflict")

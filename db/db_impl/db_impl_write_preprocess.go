@@ -6,7 +6,6 @@ package dbimpl
 
 import (
 	"bytes"
-	"runtime"
 	"sync"
 	"time"
 
@@ -15,6 +14,7 @@ import (
 	"github.com/rocksdb-go/rocksdb/db/wal"
 	"github.com/rocksdb-go/rocksdb/db/writebatch"
 	"github.com/rocksdb-go/rocksdb/db/writethread"
+	"github.com/rocksdb-go/rocksdb/env"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
 	"github.com/rocksdb-go/rocksdb/logging"
 	"github.com/rocksdb-go/rocksdb/monitoring"
@@ -64,9 +64,8 @@ func (d *DBImpl) preprocessWrite(wo *rocksdb.WriteOptions, needLogSync *bool, ct
 	}
 	if err == nil && !d.flushScheduler.Empty() {
 		err = d.withWritesHeld(func() error { return d.scheduleFlushesLocked(ctx) })
-		// Where all processors are busy the flush would else wait until some
-		// goroutine is through with its time slice.
-		runtime.Gosched()
+		// Scans step over what the sealed memtable hides until the flush is done.
+		env.AwaitPickup(d.env, d.flushPool())
 	}
 	ctx.perf.enter(phasePrePost)
 	if err == nil && (d.writeCtl.IsStopped() || d.writeCtl.NeedsDelay()) {

@@ -350,9 +350,15 @@ func (m *MemTable) GetFirstSequenceNumber() rocksdb.SequenceNumber { return m.fi
 // SetFirstSequenceNumber sets it.
 func (m *MemTable) SetFirstSequenceNumber(seq rocksdb.SequenceNumber) { m.firstSeqno.Store(seq) }
 
-// FirstSequenceForScan is GetFirstSequenceNumber, for iterators that ask for
-// flushes.
-func (m *MemTable) FirstSequenceForScan() rocksdb.SequenceNumber { return m.firstSeqno.Load() }
+// FirstSequenceForScan bounds from below the entries that count as this
+// memtable's for iterators that ask for flushes. An empty memtable has none yet:
+// what hides in older memtables and files must not count for it.
+func (m *MemTable) FirstSequenceForScan() rocksdb.SequenceNumber {
+	if first := m.firstSeqno.Load(); first != 0 {
+		return first
+	}
+	return m.earliestSeqno.Load()
+}
 
 // GetEarliestSequenceNumber bounds what is or may be inserted from below;
 // MaxSequenceNumber if it is not known.

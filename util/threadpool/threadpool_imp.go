@@ -26,6 +26,7 @@ type ThreadPoolImpl struct {
 	mu struct {
 		sync.Mutex
 		signal   *sync.Cond // something a worker waits for has changed
+		taken    *sync.Cond // what AwaitPickup waits for has changed
 		priority rocksdb.Priority
 		updater  *monitoring.ThreadStatusUpdater // nil: no status
 
@@ -60,6 +61,7 @@ func NewThreadPool(numThreads int) *ThreadPoolImpl {
 func NewThreadPoolImpl(priority rocksdb.Priority, updater *monitoring.ThreadStatusUpdater) *ThreadPoolImpl {
 	p := &ThreadPoolImpl{}
 	p.mu.signal = sync.NewCond(&p.mu)
+	p.mu.taken = sync.NewCond(&p.mu)
 	p.mu.joined = sync.NewCond(&p.mu)
 	p.mu.priority = priority
 	p.mu.updater = updater
@@ -97,6 +99,7 @@ func (p *ThreadPoolImpl) setBackgroundThreads(num int, allowReduce bool) {
 	if num > p.mu.limit || num < p.mu.limit && allowReduce {
 		p.mu.limit = max(0, num)
 		p.mu.signal.Broadcast()
+		p.mu.taken.Broadcast()
 		p.startWorkersLocked()
 	}
 }
@@ -159,6 +162,18 @@ func (p *ThreadPoolImpl) ScheduleWithStatus(job func(*monitoring.ThreadStatusDat
 	}
 }
 
+// AwaitPickup waits until the workers that wait for jobs have taken those queued.
+// Where all processors are busy a job would else start only when some goroutine is
+// through with its time slice: the scheduler prefers whoever became runnable last
+// to the worker that was woken.
+func (p *ThreadPoolImpl) AwaitPickup() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for len(p.mu.queue) > 0 && p.mu.waiting > p.mu.reserved && p.mu.workers <= p.mu.limit {
+		p.mu.taken.Wait()
+	}
+}
+
 // UnSchedule takes the queued jobs with that tag back, calls their unsched
 // functions and returns how many there were.
 func (p *ThreadPoolImpl) UnSchedule(tag any) int {
@@ -173,6 +188,7 @@ func (p *ThreadPoolImpl) UnSchedule(tag any) int {
 		}
 	}
 	p.mu.queue = kept
+	p.mu.taken.Broadcast()
 	p.mu.Unlock()
 	for _, it := range removed {
 		if it.unsched != nil {
@@ -190,6 +206,7 @@ func (p *ThreadPoolImpl) ReserveThreads(n int) int {
 	// Fewer may wait than are reserved, after surplus workers have ended.
 	got := max(0, min(p.mu.waiting-p.mu.reserved, n))
 	p.mu.reserved += got
+	p.mu.taken.Broadcast()
 	return got
 }
 
@@ -291,6 +308,7 @@ func (p *ThreadPoolImpl) nextLocked(id int) (item, bool) {
 		p.mu.signal.Wait()
 	}
 	p.mu.waiting--
+	p.mu.taken.Broadcast()
 	switch {
 	case p.mu.exitAll:
 		if !p.mu.waitForJobs || len(p.mu.queue) == 0 {

@@ -312,3 +312,30 @@ func TestThreadPoolImpl_Concurrent(t *testing.T) {
 	pool.WaitForJobsAndJoinAllThreads()
 	check(t, "jobs", ran+undone, 800)
 }
+
+// AwaitPickup waits for idle workers only.
+func TestThreadPoolImpl_AwaitPickup(t *testing.T) {
+	p := NewThreadPool(1)
+	defer p.JoinAllThreads()
+	p.AwaitPickup() // nothing is queued
+	for range 100 {
+		started, done := make(chan struct{}), make(chan struct{})
+		p.SubmitJob(func() { close(started); <-done })
+		p.AwaitPickup()
+		<-started
+		p.SubmitJob(func() {})
+		p.AwaitPickup() // the only worker is busy
+		if n := p.GetQueueLen(); n != 1 {
+			t.Fatalf("%d jobs are queued behind the only worker", n)
+		}
+		close(done)
+		for p.GetQueueLen() != 0 {
+			p.AwaitPickup()
+		}
+	}
+	if n := p.ReserveThreads(1); n == 1 {
+		p.SubmitJob(func() {})
+		p.AwaitPickup() // no worker may take it
+		p.ReleaseThreads(1)
+	}
+}
