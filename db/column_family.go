@@ -755,6 +755,12 @@ func (h *ColumnFamilyHandleImpl) GetID() uint32 { return h.cfd.id }
 // GetComparator gives the order of user keys.
 func (h *ColumnFamilyHandleImpl) GetComparator() rocksdb.Comparator { return h.cfd.UserComparator() }
 
+// GetImmutableOptions gives the options that do not change while the database is
+// open; they must not be changed.
+func (h *ColumnFamilyHandleImpl) GetImmutableOptions() *options.ImmutableOptions {
+	return h.cfd.ioptions
+}
+
 // DisallowMemtableWrites tells whether the family takes ingested files only.
 func (h *ColumnFamilyHandleImpl) DisallowMemtableWrites() bool {
 	return h.cfd.ioptions.DisallowMemtableWrites

@@ -75,6 +75,19 @@ func TestDBRangeDelTest_NonBlockBasedTableNotSupported(t *testing.T) {
 	}
 }
 
+func TestDBRangeDelTest_WriteBatchWithIndexNotSupported(t *testing.T) {
+	b, err := rocksdb.NewWriteBatchWithIndex(rocksdb.WriteBatchWithIndexOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := newDBTest(t)
+	for _, err := range []error{b.DeleteRangeCF(x.cf(0), []byte("dr1"), []byte("dr1")), b.DeleteRange([]byte("dr1"), []byte("dr1"))} {
+		if !errors.Is(err, rocksdb.ErrNotSupported) {
+			t.Error(err)
+		}
+	}
+}
+
 func TestDBRangeDelTest_EndSameAsStartCoversNothing(t *testing.T) {
 	x := newDBTest(t)
 	x.mustPut(0, "b", "val")

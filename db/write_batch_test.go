@@ -4,9 +4,11 @@
 package db
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -18,6 +20,7 @@ import (
 	"github.com/rocksdb-go/rocksdb/options"
 	"github.com/rocksdb-go/rocksdb/util"
 	"github.com/rocksdb-go/rocksdb/utilities/merge_operators"
+	writebatchwithindex "github.com/rocksdb-go/rocksdb/utilities/write_batch_with_index"
 )
 
 // entryText makes text of a memtable's entry as upstream's tests do, and counts
@@ -311,6 +314,90 @@ func TestWriteBatchTest_PutGatherSlices(t *testing.T) {
 	b.do(b.PutParts(nil, parts("key", "part2", "part3"), parts("value")))
 	b.SetSequence(100)
 	b.want(3, "Put(baz, headerpayload)@101", "Put(foo, bar)@100", "Put(keypart2part3, value)@102")
+}
+
+// familyHandler writes down what a batch has, family 0 as upstream's tests do.
+type familyHandler struct {
+	writebatch.HandlerBase
+	seen strings.Builder
+}
+
+func (h *familyHandler) add(name string, cf uint32, args ...[]byte) error {
+	if cf != 0 {
+		name += "CF"
+		args = append([][]byte{strconv.AppendUint(nil, uint64(cf), 10)}, args...)
+	}
+	fmt.Fprintf(&h.seen, "%s(%s)", name, bytes.Join(args, []byte(", ")))
+	return nil
+}
+
+func (h *familyHandler) PutCF(cf uint32, k, v []byte) error { return h.add("Put", cf, k, v) }
+func (h *familyHandler) DeleteCF(cf uint32, k []byte) error { return h.add("Delete", cf, k) }
+func (h *familyHandler) SingleDeleteCF(cf uint32, k []byte) error {
+	return h.add("SingleDelete", cf, k)
+}
+func (h *familyHandler) MergeCF(cf uint32, k, v []byte) error { return h.add("Merge", cf, k, v) }
+
+// numbered is a handle of a family of no database.
+type numbered struct {
+	rocksdb.ColumnFamilyHandle
+	id uint32
+}
+
+func (n numbered) GetID() uint32                   { return n.id }
+func (numbered) GetComparator() rocksdb.Comparator { return util.BytewiseComparator() }
+
+func TestWriteBatchTest_ColumnFamiliesBatchWithIndexTest(t *testing.T) {
+	b, err := writebatchwithindex.New(writebatchwithindex.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	bs := func(s string) []byte { return []byte(s) }
+	zero, two, three, eight := numbered{id: 0}, numbered{id: 2}, numbered{id: 3}, numbered{id: 8}
+	for i, err := range []error{
+		b.PutCF(zero, bs("foo"), bs("bar")), b.PutCF(two, bs("twofoo"), bs("bar2")), b.PutCF(eight, bs("eightfoo"), bs("bar8")),
+		b.DeleteCF(eight, bs("eightfoo")), b.SingleDeleteCF(two, bs("twofoo")), b.MergeCF(three, bs("threethree"), bs("3three")),
+		b.PutCF(zero, bs("foo"), bs("bar")), b.Merge(bs("omom"), bs("nom")),
+	} {
+		if err != nil {
+			t.Fatalf("update %d: %v", i, err)
+		}
+	}
+	if err := b.TimedPut(zero, bs("foo"), bs("bar"), 0); rocksdb.CodeOf(err) != rocksdb.CodeNotSupported {
+		t.Error(err)
+	}
+	names := map[writebatchwithindex.WriteType]string{
+		writebatchwithindex.PutRecord: "put", writebatchwithindex.DeleteRecord: "delete",
+		writebatchwithindex.SingleDeleteRecord: "single-delete", writebatchwithindex.MergeRecord: "merge",
+	}
+	for _, c := range []struct {
+		cf   rocksdb.ColumnFamilyHandle
+		seek string
+		want string
+	}{
+		{eight, "eightfoo", "delete eightfoo;put eightfoo bar8;"}, // the newest of a key first
+		{two, "twofoo", "single-delete twofoo;put twofoo bar2;"},
+		{nil, "gggg", "merge omom nom;"},
+		{zero, "foo", "put foo bar;put foo bar;merge omom nom;"},
+	} {
+		got := ""
+		it := b.NewIterator(c.cf)
+		for it.Seek(bs(c.seek)); it.Valid(); it.Next() {
+			e := it.Entry()
+			got += strings.TrimSpace(fmt.Sprintf("%s %s %s", names[e.Type], e.Key, e.Value)) + ";"
+		}
+		if got != c.want {
+			t.Errorf("from %s: %s, expected %s", c.seek, got, c.want)
+		}
+	}
+	var h familyHandler
+	if err := b.GetWriteBatch().Iterate(&h); err != nil {
+		t.Fatal(err)
+	}
+	if want := "Put(foo, bar)PutCF(2, twofoo, bar2)PutCF(8, eightfoo, bar8)DeleteCF(8, eightfoo)SingleDeleteCF(2, twofoo)" +
+		"MergeCF(3, threethree, 3three)Put(foo, bar)Merge(omom, nom)"; h.seen.String() != want {
+		t.Errorf("the batch has %s", h.seen.String())
+	}
 }
 
 func TestWriteBatchTest_SavePointTest(t *testing.T) {

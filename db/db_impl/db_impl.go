@@ -261,6 +261,10 @@ func (d *DBImpl) GetDBOptions() rocksdb.DBOptions {
 // with the database.
 func (d *DBImpl) DefaultColumnFamily() *db.ColumnFamilyHandleImpl { return d.defaultHandle }
 
+// DefaultColumnFamilyHandle is DefaultColumnFamily for those who know the contract
+// alone.
+func (d *DBImpl) DefaultColumnFamilyHandle() rocksdb.ColumnFamilyHandle { return d.defaultHandle }
+
 // cfd gives the family of a handle, nil being the default one.
 func (d *DBImpl) cfd(cf rocksdb.ColumnFamilyHandle) *db.ColumnFamilyData {
 	switch h := cf.(type) {

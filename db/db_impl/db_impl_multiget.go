@@ -113,22 +113,59 @@ func (d *DBImpl) multiGetOne(call *readCall, ro *rocksdb.ReadOptions, cf rocksdb
 		failAll(errs, err)
 		return
 	}
+	s.prepare(keys, values, columns, timestamps, errs)
+	d.multiGetSorted(ro, cfd, s.sorted, s)
+}
+
+// MultiGetKeyContexts is MultiGet for keys that go each to its Value or its
+// Columns, which are released or reset; the rest of a KeyContext is zero. activity
+// is that of MultiGet or of MultiGetEntity.
+// Upstream: MultiGetWithCallback, MultiGetEntityWithCallback.
+func (d *DBImpl) MultiGetKeyContexts(ro *rocksdb.ReadOptions, activity rocksdb.IOActivity, cf rocksdb.ColumnFamilyHandle, keys []*table.KeyContext) {
+	call := &multiGetCall
+	if activity == rocksdb.IOActivityMultiGetEntity {
+		call = &multiGetEntityCall
+	}
+	s := multiGetScratchPool.Get().(*multiGetScratch)
+	defer s.release()
+	s.keys = s.keys[:0]
+	cfd := d.cfd(cf)
+	ro, err := call.options(ro, &s.ro)
+	if err == nil {
+		err = checkReadTimestamp(ro, cfd)
+	}
+	for _, k := range keys {
+		*k.Err = err
+		if k.Columns != nil {
+			k.Columns.Reset()
+		} else {
+			k.Value.Release()
+		}
+	}
+	if err == nil {
+		d.multiGetSorted(ro, cfd, keys, s)
+	}
+}
+
+// multiGetSorted looks keys of one family up at its present state; it sorts them.
+func (d *DBImpl) multiGetSorted(ro *rocksdb.ReadOptions, cfd *db.ColumnFamilyData, keys []*table.KeyContext, s *multiGetScratch) {
 	watch := stopwatch.NewStopWatch(d.clock, d.stats, rocksdb.HistDBMultiget)
 	defer watch.Stop()
-	s.prepare(keys, values, columns, timestamps, errs)
-	sortKeys(s.sorted, cfd)
+	sortKeys(keys, cfd)
 	timer := d.timeSnapshot(ro)
 	sv := cfd.GetReferencedSuperVersion()
 	defer sv.Release()
 	if err := failIfReadCollapsedHistory(ro, sv); err != nil {
-		failAll(errs, err)
+		for _, k := range keys {
+			*k.Err = err
+		}
 		return
 	}
 	seq := d.readSequence(ro)
 	syncpoint.Process("DBImpl::MultiCFSnapshot:AfterGetSeqNum1")
 	syncpoint.Process("DBImpl::MultiCFSnapshot:AfterGetSeqNum2")
 	timer.Stop()
-	_ = d.multiGetImpl(ro, sv, s.sorted, seq, s)
+	_ = d.multiGetImpl(ro, sv, keys, seq, s)
 }
 
 // MultiGetCF is MultiGet with a family for each key.
