@@ -25,8 +25,10 @@ type (
 	BlobFilePartitionStrategy              = contract.BlobFilePartitionStrategy
 	BlobGarbageCollectionPolicy            = contract.BlobGarbageCollectionPolicy
 	BlobMetaData                           = contract.BlobMetaData
+	BlockAccessCipherStream                = contract.BlockAccessCipherStream
 	BlockBasedTableOptions                 = contract.BlockBasedTableOptions
 	BlockBufferLease                       = contract.BlockBufferLease
+	BlockCipher                            = contract.BlockCipher
 	BlockSearchType                        = contract.BlockSearchType
 	BottommostLevelCompaction              = contract.BottommostLevelCompaction
 	CPUPriority                            = contract.CPUPriority
@@ -102,6 +104,7 @@ type (
 	DirFsyncOptions                        = contract.DirFsyncOptions
 	DirFsyncReason                         = contract.DirFsyncReason
 	EncodingType                           = contract.EncodingType
+	EncryptionProvider                     = contract.EncryptionProvider
 	EntryType                              = contract.EntryType
 	Env                                    = contract.Env
 	EnvOptions                             = contract.EnvOptions
@@ -464,6 +467,7 @@ const (
 	CPUPriorityLow                                               = contract.CPUPriorityLow
 	CPUPriorityNormal                                            = contract.CPUPriorityNormal
 	CRC32c                                                       = contract.CRC32c
+	CTRProviderOptionsName                                       = contract.CTRProviderOptionsName
 	CacheEntryRoleBlobCache                                      = contract.CacheEntryRoleBlobCache
 	CacheEntryRoleBlobValue                                      = contract.CacheEntryRoleBlobValue
 	CacheEntryRoleBlockBasedTableReader                          = contract.CacheEntryRoleBlockBasedTableReader
@@ -502,6 +506,7 @@ const (
 	CallerUserVerifyChecksum                                     = contract.CallerUserVerifyChecksum
 	CheckpointReadBytes                                          = contract.CheckpointReadBytes
 	CheckpointWriteBytes                                         = contract.CheckpointWriteBytes
+	ChrootDirOptionsName                                         = contract.ChrootDirOptionsName
 	CodeAborted                                                  = contract.CodeAborted
 	CodeBusy                                                     = contract.CodeBusy
 	CodeColumnFamilyDropped                                      = contract.CodeColumnFamilyDropped
@@ -581,6 +586,8 @@ const (
 	CompactionStyleNone                                          = contract.CompactionStyleNone
 	CompactionStyleUniversal                                     = contract.CompactionStyleUniversal
 	CompactionTotalInputBytes                                    = contract.CompactionTotalInputBytes
+	CompositeClockOptionsName                                    = contract.CompositeClockOptionsName
+	CompositeFSOptionsName                                       = contract.CompositeFSOptionsName
 	CompressedSecondaryCacheDummyHits                            = contract.CompressedSecondaryCacheDummyHits
 	CompressedSecondaryCacheHits                                 = contract.CompressedSecondaryCacheHits
 	CompressedSecondaryCachePromotionSkips                       = contract.CompressedSecondaryCachePromotionSkips
@@ -736,6 +743,8 @@ const (
 	DebugLevel                                                   = contract.DebugLevel
 	DefaultColumnFamilyName                                      = contract.DefaultColumnFamilyName
 	DefaultCompressionLevel                                      = contract.DefaultCompressionLevel
+	DefaultEnvName                                               = contract.DefaultEnvName
+	DefaultFileSystemName                                        = contract.DefaultFileSystemName
 	DefaultPageSize                                              = contract.DefaultPageSize
 	DefaultSystemClockName                                       = contract.DefaultSystemClockName
 	DefaultWideColumnName                                        = contract.DefaultWideColumnName
@@ -765,6 +774,7 @@ const (
 	EnableWait                                                   = contract.EnableWait
 	EncodingPlain                                                = contract.EncodingPlain
 	EncodingPrefix                                               = contract.EncodingPrefix
+	EncryptedFSOptionsName                                       = contract.EncryptedFSOptionsName
 	EntryBlobIndex                                               = contract.EntryBlobIndex
 	EntryDelete                                                  = contract.EntryDelete
 	EntryDeleteWithTimestamp                                     = contract.EntryDeleteWithTimestamp
@@ -775,6 +785,7 @@ const (
 	EntrySingleDelete                                            = contract.EntrySingleDelete
 	EntryTimedPut                                                = contract.EntryTimedPut
 	EntryWideColumnEntity                                        = contract.EntryWideColumnEntity
+	EnvTargetOptionsName                                         = contract.EnvTargetOptionsName
 	ErrorHandlerAutoresumeCount                                  = contract.ErrorHandlerAutoresumeCount
 	ErrorHandlerAutoresumeRetryTotalCount                        = contract.ErrorHandlerAutoresumeRetryTotalCount
 	ErrorHandlerAutoresumeSuccessCount                           = contract.ErrorHandlerAutoresumeSuccessCount
@@ -816,6 +827,7 @@ const (
 	FileReadCorruptionRetryCount                                 = contract.FileReadCorruptionRetryCount
 	FileReadCorruptionRetrySuccessCount                          = contract.FileReadCorruptionRetrySuccessCount
 	FileSubmitAsyncReadFallback                                  = contract.FileSubmitAsyncReadFallback
+	FileSystemTargetOptionsName                                  = contract.FileSystemTargetOptionsName
 	FilesDeletedFromTrashQueue                                   = contract.FilesDeletedFromTrashQueue
 	FilesDeletedImmediately                                      = contract.FilesDeletedImmediately
 	FilesMarkedTrash                                             = contract.FilesMarkedTrash
@@ -999,6 +1011,7 @@ const (
 	ManifestValidationFailureCount                               = contract.ManifestValidationFailureCount
 	MaxBlockCacheLookupCaller                                    = contract.MaxBlockCacheLookupCaller
 	MaxFileOpenMetadataSize                                      = contract.MaxFileOpenMetadataSize
+	MemoryAllocatorTargetOptionsName                             = contract.MemoryAllocatorTargetOptionsName
 	MemtableGarbageBytesAtFlush                                  = contract.MemtableGarbageBytesAtFlush
 	MemtableHit                                                  = contract.MemtableHit
 	MemtableMiss                                                 = contract.MemtableMiss
@@ -1009,6 +1022,7 @@ const (
 	MinOverlappingRatio                                          = contract.MinOverlappingRatio
 	MinUnCommittedSeq                                            = contract.MinUnCommittedSeq
 	Minor                                                        = contract.Minor
+	MockFSOptionsName                                            = contract.MockFSOptionsName
 	MultigetCoroutineCount                                       = contract.MultigetCoroutineCount
 	MultiscanBlocksFromCache                                     = contract.MultiscanBlocksFromCache
 	MultiscanBlocksPrefetched                                    = contract.MultiscanBlocksPrefetched
@@ -1184,6 +1198,7 @@ const (
 	PropertyTotalBlobFileSize                                    = contract.PropertyTotalBlobFileSize
 	PropertyTotalSstFilesSize                                    = contract.PropertyTotalSstFilesSize
 	QuasiRandomHashSeed                                          = contract.QuasiRandomHashSeed
+	ROT13CipherOptionsName                                       = contract.ROT13CipherOptionsName
 	RateLimiterBytesRead                                         = contract.RateLimiterBytesRead
 	RateLimiterBytesWrite                                        = contract.RateLimiterBytesWrite
 	RateLimiterDelayedRequestsRead                               = contract.RateLimiterDelayedRequestsRead
@@ -1242,6 +1257,7 @@ const (
 	StandardDBFileChecksumFuncName                               = contract.StandardDBFileChecksumFuncName
 	StateMutexWait                                               = contract.StateMutexWait
 	StateUnknown                                                 = contract.StateUnknown
+	StatisticsOptionsName                                        = contract.StatisticsOptionsName
 	StatsLevelAll                                                = contract.StatsLevelAll
 	StopReplay                                                   = contract.StopReplay
 	SubCodeCompactionAborted                                     = contract.SubCodeCompactionAborted
@@ -1264,6 +1280,7 @@ const (
 	SubCodeSpaceLimit                                            = contract.SubCodeSpaceLimit
 	SubCodeStaleFile                                             = contract.SubCodeStaleFile
 	SubCodeTxnNotPrepared                                        = contract.SubCodeTxnNotPrepared
+	SystemClockTargetOptionsName                                 = contract.SystemClockTargetOptionsName
 	TableFile                                                    = contract.TableFile
 	TableFileCreationReasonCompaction                            = contract.TableFileCreationReasonCompaction
 	TableFileCreationReasonFlush                                 = contract.TableFileCreationReasonFlush

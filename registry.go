@@ -8,6 +8,7 @@ import (
 	"github.com/rocksdb-go/rocksdb/monitoring"
 	"github.com/rocksdb-go/rocksdb/table/builtin"
 	compactionfilters "github.com/rocksdb-go/rocksdb/utilities/compaction_filters"
+	"github.com/rocksdb-go/rocksdb/utilities/fsutil"
 	mergeoperators "github.com/rocksdb-go/rocksdb/utilities/merge_operators"
 	"github.com/rocksdb-go/rocksdb/utilities/registry"
 	tablepropertiescollectors "github.com/rocksdb-go/rocksdb/utilities/table_properties_collectors"
@@ -17,6 +18,7 @@ import (
 // and file checksums are in it from the start.
 func registerBuiltins() {
 	builtin.RegisterDefault()
+	fsutil.RegisterDefault()
 	l := registry.DefaultLibrary()
 	monitoring.RegisterBuiltinStatistics(l)
 	mergeoperators.RegisterDefault()

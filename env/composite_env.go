@@ -19,15 +19,42 @@ func NewCompositeEnv(fs rocksdb.FileSystem) *CompositeEnv {
 }
 
 // NewCompositeEnvWrapper replaces the file system and the clock of target;
-// nil keeps the target's.
+// nil keeps the target's. Without a target it is of use after PrepareOptions.
 func NewCompositeEnvWrapper(target rocksdb.Env, fs rocksdb.FileSystem, clock rocksdb.SystemClock) *CompositeEnv {
-	if fs == nil {
-		fs = target.GetFileSystem()
+	c := &CompositeEnv{rocksdb.EnvWrapper{Env: target}, fs, clock}
+	if target != nil {
+		c.complete()
 	}
-	if clock == nil {
-		clock = target.GetSystemClock()
+	return c
+}
+
+func (c *CompositeEnv) complete() {
+	if c.fs == nil {
+		c.fs = c.Env.GetFileSystem()
 	}
-	return &CompositeEnv{rocksdb.EnvWrapper{Env: target}, fs, clock}
+	if c.clock == nil {
+		c.clock = c.Env.GetSystemClock()
+	}
+}
+
+// PrepareOptions takes the default Env for a target that is missing.
+func (c *CompositeEnv) PrepareOptions(*rocksdb.ConfigOptions) error {
+	if c.Env == nil {
+		c.Env = Default()
+	}
+	c.complete()
+	return nil
+}
+
+// OptionsPtr has "file_system", "clock" and "target".
+func (c *CompositeEnv) OptionsPtr(name string) any {
+	switch name {
+	case rocksdb.CompositeFSOptionsName:
+		return &c.fs
+	case rocksdb.CompositeClockOptionsName:
+		return &c.clock
+	}
+	return c.EnvWrapper.OptionsPtr(name)
 }
 
 // Name is CompositeEnv.

@@ -3,6 +3,7 @@
 package env
 
 import (
+	"strconv"
 	"sync/atomic"
 
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
@@ -32,6 +33,33 @@ func NewEmulatedSystemClock(base rocksdb.SystemClock, timeElapseOnlySleep bool) 
 
 // Name is TimeEmulatedSystemClock.
 func (c *EmulatedSystemClock) Name() string { return "TimeEmulatedSystemClock" }
+
+// OptionPairs are whether the clock is stopped and whether sleeping is mocked.
+func (c *EmulatedSystemClock) OptionPairs() []rocksdb.OptionPair {
+	return []rocksdb.OptionPair{
+		{Name: "time_elapse_only_sleep", Value: strconv.FormatBool(c.IsTimeElapseOnlySleep())},
+		{Name: "mock_sleep", Value: strconv.FormatBool(c.IsMockSleepEnabled())},
+	}
+}
+
+// ConfigureOption sets one of OptionPairs.
+func (c *EmulatedSystemClock) ConfigureOption(_ *rocksdb.ConfigOptions, name, value string) error {
+	var set func(bool)
+	switch name {
+	case "time_elapse_only_sleep":
+		set = c.SetTimeElapseOnlySleep
+	case "mock_sleep":
+		set = c.SetMockSleep
+	default:
+		return rocksdb.NotFound("Unrecognized option", name)
+	}
+	on, err := strconv.ParseBool(value)
+	if err != nil {
+		return rocksdb.InvalidArgument("Error parsing "+name, value)
+	}
+	set(on)
+	return nil
+}
 
 // SleepForMicroseconds waits unless sleeping is mocked.
 func (c *EmulatedSystemClock) SleepForMicroseconds(micros int) {

@@ -30,6 +30,11 @@ func envTest(t *testing.T, f func(t *testing.T, fs rocksdb.FileSystem, dir strin
 		f(t, fs, "/test")
 		ok(t, file.DestroyDir(fs, "/test"))
 	})
+	t.Run("Encrypted", func(t *testing.T) {
+		fs, err := env.NewEncryptedFS(env.DefaultFileSystem(), env.NewCTRProvider(env.NewROT13Cipher(32)))
+		ok(t, err)
+		f(t, fs, t.TempDir())
+	})
 }
 
 func ok(t *testing.T, err error) {

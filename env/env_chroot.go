@@ -21,22 +21,44 @@ type ChrootFileSystem struct {
 // NewChrootFileSystem wraps base, whose paths have to be the operating
 // system's. dir has to exist.
 func NewChrootFileSystem(base rocksdb.FileSystem, dir string) (*ChrootFileSystem, error) {
-	if dir == "" {
-		return nil, rocksdb.InvalidArgument("ChRootFileSystem requires a chroot dir")
-	}
-	if err := base.FileExists(dir, nil); err != nil {
+	c := newChrootFileSystem(base, dir)
+	if err := c.PrepareOptions(nil); err != nil {
 		return nil, err
 	}
-	abs, err := filepath.Abs(dir)
+	return c, nil
+}
+
+func newChrootFileSystem(base rocksdb.FileSystem, dir string) *ChrootFileSystem {
+	c := &ChrootFileSystem{dir: dir}
+	c.RemapFileSystem = NewRemapFileSystem(base, c)
+	return c
+}
+
+// PrepareOptions resolves the directory, which has to exist.
+func (c *ChrootFileSystem) PrepareOptions(*rocksdb.ConfigOptions) error {
+	if c.dir == "" {
+		return rocksdb.InvalidArgument("ChRootFileSystem requires a chroot dir")
+	}
+	if err := c.FileSystem.FileExists(c.dir, nil); err != nil {
+		return err
+	}
+	abs, err := filepath.Abs(c.dir)
 	if err == nil {
 		abs, err = filepath.EvalSymlinks(abs)
 	}
 	if err != nil {
-		return nil, IOError("While resolving chroot dir", dir, err)
+		return IOError("While resolving chroot dir", c.dir, err)
 	}
-	c := &ChrootFileSystem{dir: abs}
-	c.RemapFileSystem = NewRemapFileSystem(base, c)
-	return c, nil
+	c.dir = abs
+	return nil
+}
+
+// OptionsPtr has "chroot_dir" and the target.
+func (c *ChrootFileSystem) OptionsPtr(name string) any {
+	if name == rocksdb.ChrootDirOptionsName {
+		return &c.dir
+	}
+	return c.RemapFileSystem.OptionsPtr(name)
 }
 
 // NewChrootEnv is base with a ChrootFileSystem.

@@ -20,13 +20,15 @@ type posixEnv struct {
 	started sync.WaitGroup
 }
 
-var defaultEnv = sync.OnceValue(func() *posixEnv {
+func newPosixEnv() *posixEnv {
 	e := &posixEnv{}
 	for pri := range e.pools {
 		e.pools[pri] = threadpool.NewThreadPoolImpl(rocksdb.Priority(pri), &e.updater)
 	}
 	return e
-})
+}
+
+var defaultEnv = sync.OnceValue(newPosixEnv)
 
 // Default is the process's Env: the operating system's files and clock, and a
 // pool of goroutines for each of the priorities Bottom, Low and High.
@@ -76,6 +78,7 @@ func (e *posixEnv) pool(pri rocksdb.Priority) *threadpool.ThreadPoolImpl {
 }
 
 func (e *posixEnv) Name() string                        { return "PosixEnv" }
+func (e *posixEnv) NickName() string                    { return rocksdb.DefaultEnvName }
 func (e *posixEnv) GetFileSystem() rocksdb.FileSystem   { return DefaultFileSystem() }
 func (e *posixEnv) GetSystemClock() rocksdb.SystemClock { return rocksdb.DefaultSystemClock() }
 

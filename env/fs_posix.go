@@ -50,6 +50,9 @@ func DefaultFileSystem() rocksdb.FileSystem { return defaultFileSystem() }
 // Name is PosixFileSystem.
 func (p *PosixFileSystem) Name() string { return "PosixFileSystem" }
 
+// NickName is that of the default file system.
+func (p *PosixFileSystem) NickName() string { return rocksdb.DefaultFileSystemName }
+
 // RegisterDBPaths remembers the block sizes of the directories' devices.
 func (p *PosixFileSystem) RegisterDBPaths(paths []string) error {
 	return p.blockSizes.refAndCache(paths)

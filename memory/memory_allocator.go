@@ -47,6 +47,17 @@ func NewCountedMemoryAllocator(target rocksdb.MemoryAllocator) *CountedMemoryAll
 // Name is "CountedMemoryAllocator".
 func (*CountedMemoryAllocator) Name() string { return "CountedMemoryAllocator" }
 
+// Inner is the allocator it wraps.
+func (m *CountedMemoryAllocator) Inner() rocksdb.Customizable { return m.target }
+
+// OptionsPtr has "target".
+func (m *CountedMemoryAllocator) OptionsPtr(name string) any {
+	if name == rocksdb.MemoryAllocatorTargetOptionsName {
+		return &m.target
+	}
+	return nil
+}
+
 // Allocate counts and forwards.
 func (m *CountedMemoryAllocator) Allocate(size int) []byte {
 	m.allocations.Add(1)

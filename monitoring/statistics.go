@@ -75,6 +75,14 @@ func (s *StatisticsImpl) Name() string { return "BasicStatistics" }
 // Inner is the Statistics that is told of every update; nil when there is none.
 func (s *StatisticsImpl) Inner() rocksdb.Statistics { return s.stats }
 
+// OptionsPtr has "inner".
+func (s *StatisticsImpl) OptionsPtr(name string) any {
+	if name == rocksdb.StatisticsOptionsName {
+		return &s.stats
+	}
+	return nil
+}
+
 // GetStatsLevel says what is collected.
 func (s *StatisticsImpl) GetStatsLevel() rocksdb.StatsLevel {
 	return rocksdb.StatsLevel(s.level.Load())

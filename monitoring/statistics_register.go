@@ -15,19 +15,3 @@ func RegisterBuiltinStatistics(l *registry.Library) int {
 	})
 	return 1
 }
-
-// CreateStatisticsFromString gives the Statistics of that name: the built-in one
-// for "" as well, nil for "nullptr", others from config's registry
-// (the default one where config is nil).
-func CreateStatisticsFromString(config *rocksdb.ConfigOptions, id string) (rocksdb.Statistics, error) {
-	switch id {
-	case "", (*StatisticsImpl)(nil).Name():
-		return CreateDBStatistics(), nil
-	case "nullptr":
-		return nil, nil
-	}
-	if config == nil {
-		config = &rocksdb.ConfigOptions{}
-	}
-	return registry.NewObject[rocksdb.Statistics](config, registry.KindStatistics, id)
-}

@@ -26,11 +26,13 @@ func optionSetsOf(obj any) []OptionSet {
 	case HasOptionSets:
 		return o.OptionSets()
 	case rocksdb.Configurable:
-		for _, t := range []*Table{BlockBasedTable, PlainTable, CuckooTable} {
+		var sets []OptionSet
+		for _, t := range objectTables {
 			if p := o.OptionsPtr(t.Name); p != nil {
-				return []OptionSet{{t, p}}
+				sets = append(sets, OptionSet{t, p})
 			}
 		}
+		return sets
 	}
 	return nil
 }

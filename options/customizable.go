@@ -30,7 +30,8 @@ func serializeObject(cfg *rocksdb.ConfigOptions, obj any) (string, error) {
 	if named && (cfg.IsShallow() || id == "") {
 		return id, nil
 	}
-	opts, err := GetOptionString(cfg, optionSetsOf(obj))
+	sets := optionSetsOf(obj)
+	opts, err := GetOptionString(cfg, sets)
 	if err != nil {
 		return "", err
 	}
@@ -39,10 +40,35 @@ func serializeObject(cfg *rocksdb.ConfigOptions, obj any) (string, error) {
 			opts += p.Name + "=" + p.Value + cfg.Delimiter
 		}
 	}
+	target, err := serializeTarget(cfg, sets)
+	if err != nil {
+		return "", err
+	}
+	opts += target
 	if opts == "" || !named {
 		return id + opts, nil
 	}
 	return idPropName + "=" + id + cfg.Delimiter + opts, nil
+}
+
+// serializeTarget writes what the object of the sets wraps, where that is not
+// the default object.
+func serializeTarget(cfg *rocksdb.ConfigOptions, sets []OptionSet) (string, error) {
+	for _, set := range sets {
+		for i := range set.Table.Rows {
+			row := &set.Table.Rows[i]
+			if row.Flags&WrappedTarget == 0 {
+				continue
+			}
+			target := row.objectCodec().object(row.Field(set.Ptr))
+			if c, ok := target.(rocksdb.Customizable); !ok || rocksdb.IsInstanceOf(c, row.objectCodec().defaultName()) {
+				continue
+			}
+			value, err := ObjectToString(cfg, target)
+			return row.Name + "=" + value, err
+		}
+	}
+	return "", nil
 }
 
 // ObjectToString writes a plug-in: its ID, or "{id=…;name=value;…}" when it has
@@ -192,6 +218,8 @@ type customCodec[T any] struct {
 	// nilName is what stands for a nil field: the name of the default object,
 	// or "" for "nullptr".
 	nilName string
+	// emptyID is the ID that an empty value stands for; "" is no object.
+	emptyID string
 }
 
 // CustomCodec is the codec of a plug-in of interface type T and a kind of the
@@ -203,9 +231,13 @@ func CustomCodec[T any](kind, nilName string) Codec {
 
 func (c *customCodec[T]) object(addr any) any { return any(*addr.(*T)) }
 func (c *customCodec[T]) replaceable() bool   { return true }
+func (c *customCodec[T]) defaultName() string { return c.nilName }
 
 func (c *customCodec[T]) Parse(cfg *rocksdb.ConfigOptions, _, value string, addr any) error {
 	p := addr.(*T)
+	if value == "" {
+		value = c.emptyID
+	}
 	result, set, err := loadObject(cfg, c.kind, value, *p)
 	if err != nil {
 		if c.nilName != "" && value == c.nilName && rocksdb.IsNotSupported(err) {
@@ -254,6 +286,7 @@ func NestedCodec[T any]() Codec { return nestedCodec[T]{} }
 
 func (nestedCodec[T]) object(addr any) any { return any(*addr.(*T)) }
 func (nestedCodec[T]) replaceable() bool   { return false }
+func (nestedCodec[T]) defaultName() string { return "" }
 
 func (c nestedCodec[T]) Parse(cfg *rocksdb.ConfigOptions, name, value string, addr any) error {
 	if value == "" {

@@ -47,6 +47,9 @@ const (
 	DontSerialize  = Flags(0x2000)
 	DontPrepare    = Flags(0x4000)
 	StringNameOnly = Flags(0x8000) // only the plug-in's name is written
+	// WrappedTarget is not upstream's: the object that this one wraps, which is
+	// written after all else and not where it is the default one.
+	WrappedTarget = Flags(0x10000)
 )
 
 // Names in option strings.
@@ -147,6 +150,9 @@ type objectCodec interface {
 	// replaceable says that a value may name another object (a plug-in), rather
 	// than change the one there is.
 	replaceable() bool
+	// defaultName is what the object goes by that none stands for, "" where there
+	// is no such object.
+	defaultName() string
 }
 
 func (r *Row) objectCodec() objectCodec {

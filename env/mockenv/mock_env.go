@@ -39,6 +39,14 @@ func NewMockFileSystem(clock rocksdb.SystemClock, supportsDirectIO bool) *MockFi
 // Name is MemoryFileSystem.
 func (m *MockFileSystem) Name() string { return "MemoryFileSystem" }
 
+// OptionsPtr has "supports_direct_io".
+func (m *MockFileSystem) OptionsPtr(name string) any {
+	if name == rocksdb.MockFSOptionsName {
+		return &m.supportsDirectIO
+	}
+	return nil
+}
+
 func normalize(path string) string {
 	p := filename.NormalizePath(path)
 	if len(p) > 1 && p[len(p)-1] == filename.FilePathSeparator {

@@ -153,8 +153,53 @@ type Env interface {
 	SetAllowNonOwnerAccess(allow bool) error
 }
 
+// DefaultEnvName is the second name of the process's Env.
+const DefaultEnvName = "DefaultEnv"
+
 // EnvWrapper forwards all to the Env it embeds; embed it and override.
 type EnvWrapper struct{ Env }
 
 // Target is the wrapped Env.
 func (w *EnvWrapper) Target() Env { return w.Env }
+
+// Inner is the wrapped Env, nil where there is none.
+func (w *EnvWrapper) Inner() Customizable {
+	if w.Env == nil {
+		return nil
+	}
+	return w.Env
+}
+
+// OptionsPtr has "target".
+func (w *EnvWrapper) OptionsPtr(name string) any {
+	if name == EnvTargetOptionsName {
+		return &w.Env
+	}
+	return nil
+}
+
+// ValidateOptions wants a target.
+func (w *EnvWrapper) ValidateOptions(*DBOptions, *ColumnFamilyOptions) error {
+	if w.Env == nil {
+		return InvalidArgument("Target Env not specified")
+	}
+	return nil
+}
+
+// Names of the option structs of what makes up an Env and of other plug-ins
+// below package options, for OptionsPtr.
+const (
+	EnvTargetOptionsName         = "EnvTarget"
+	FileSystemTargetOptionsName  = "FileSystemTarget"
+	SystemClockTargetOptionsName = "SystemClockTarget"
+	CompositeFSOptionsName       = "CompositeFileSystem"
+	CompositeClockOptionsName    = "CompositeClock"
+	ChrootDirOptionsName         = "chroot_dir"
+	MockFSOptionsName            = "MockFileSystem"
+	EncryptedFSOptionsName       = "EncryptionProvider"
+	CTRProviderOptionsName       = "Cipher"
+	ROT13CipherOptionsName       = "ROT13BlockCipherOptions"
+
+	StatisticsOptionsName            = "StatisticsOptions"
+	MemoryAllocatorTargetOptionsName = "MemoryAllocatorTarget"
+)

@@ -177,6 +177,9 @@ func NewFileOptions(db *DBOptions) *FileOptions {
 	return &o
 }
 
+// DefaultFileSystemName is the second name of the system's file system.
+const DefaultFileSystemName = "DefaultFileSystem"
+
 // FileLock is a lock held on a file; give it to UnlockFile.
 type FileLock interface {
 	// Path is the locked file's.

@@ -185,6 +185,22 @@ type FileSystemWrapper struct{ FileSystem }
 // Target is the wrapped file system.
 func (w *FileSystemWrapper) Target() FileSystem { return w.FileSystem }
 
+// Inner is the wrapped file system, nil where there is none.
+func (w *FileSystemWrapper) Inner() Customizable {
+	if w.FileSystem == nil {
+		return nil
+	}
+	return w.FileSystem
+}
+
+// OptionsPtr has "target".
+func (w *FileSystemWrapper) OptionsPtr(name string) any {
+	if name == FileSystemTargetOptionsName {
+		return &w.FileSystem
+	}
+	return nil
+}
+
 // FSSequentialFileWrapper forwards all to its target.
 type FSSequentialFileWrapper struct{ FSSequentialFile }
 

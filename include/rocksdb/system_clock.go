@@ -47,6 +47,8 @@ func DefaultSystemClock() SystemClock { return defaultSystemClock{} }
 
 func (defaultSystemClock) Name() string { return DefaultSystemClockName }
 
+func (defaultSystemClock) NickName() string { return "PosixClock" }
+
 func (defaultSystemClock) NowMicros() uint64 { return uint64(time.Now().UnixMicro()) }
 
 func (defaultSystemClock) NowNanos() uint64 { return uint64(time.Since(monotonicStart)) }
@@ -92,6 +94,22 @@ func (defaultSystemClock) TimeToString(seconds uint64) string {
 // methods.
 type SystemClockWrapper struct {
 	Target SystemClock
+}
+
+// Inner is Target.
+func (w *SystemClockWrapper) Inner() Customizable {
+	if w.Target == nil {
+		return nil
+	}
+	return w.Target
+}
+
+// OptionsPtr has "target".
+func (w *SystemClockWrapper) OptionsPtr(name string) any {
+	if name == SystemClockTargetOptionsName {
+		return &w.Target
+	}
+	return nil
 }
 
 // NowMicros forwards.

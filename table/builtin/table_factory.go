@@ -9,6 +9,7 @@ import (
 
 	"github.com/rocksdb-go/rocksdb/cache"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
+	"github.com/rocksdb-go/rocksdb/memory"
 	"github.com/rocksdb-go/rocksdb/memtable"
 	blockbased "github.com/rocksdb-go/rocksdb/table/block_based"
 	"github.com/rocksdb-go/rocksdb/table/cuckoo"
@@ -32,6 +33,7 @@ func Register(l *registry.Library) int {
 	memtable.RegisterBuiltinMemTableRepFactory(l)
 	registerCaches(l)
 	registerRateLimiters(l)
+	registerMemoryAllocators(l)
 	l.AddFactory(registry.KindCompressionManager, compression.BuiltinCompatibilityName, func(config, string) (any, error) {
 		return compression.GetBuiltinV2CompressionManager(), nil
 	})
@@ -99,4 +101,11 @@ func registerRateLimiters(l *registry.Library) {
 			}
 			return ratelimiter.NewGenericRateLimiter(int64(rate), refillPeriodUs, fairness, rocksdb.WritesOnly, false, 0)
 		})
+}
+
+// registerMemoryAllocators refuses those that need C.
+func registerMemoryAllocators(l *registry.Library) {
+	for _, name := range []string{"DefaultMemoryAllocator", "CountedMemoryAllocator", "JemallocNodumpAllocator", "MemkindKmemAllocator"} {
+		l.AddFactory(registry.KindMemoryAllocator, name, func(config, string) (any, error) { return memory.CreateMemoryAllocator(name) })
+	}
 }

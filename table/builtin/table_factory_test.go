@@ -238,16 +238,15 @@ func TestRegisterDefaultMakesTheDefaultTableFactory(t *testing.T) {
 	check(t, o.TableFactory.(*blockbased.BlockBasedTableFactory).Options().IndexType, rocksdb.TwoLevelIndexSearch)
 }
 
-type testStatistics struct{ rocksdb.Statistics }
+type testStatistics struct{ *monitoring.StatisticsImpl }
 
 func (testStatistics) Name() string { return "Test" }
 
-// Not here yet: an inner Statistics as an option.
 func TestLoadCustomizableTest_LoadStatisticsTest(t *testing.T) {
 	cfg := testConfig()
 	r := cfg.Registry.(*registry.Registry)
 	monitoring.RegisterBuiltinStatistics(r.AddNewLibrary("statistics"))
-	stats, err := monitoring.CreateStatisticsFromString(cfg, "")
+	stats, err := options.CreateStatisticsFromString(cfg, "")
 	noError(t, err)
 	check(t, stats.Name(), "BasicStatistics")
 	def := rocksdb.DefaultDBOptions()
@@ -259,8 +258,20 @@ func TestLoadCustomizableTest_LoadStatisticsTest(t *testing.T) {
 	noError(t, err)
 	check(t, db.Statistics.Name(), "BasicStatistics")
 	r.AddNewLibrary("test").AddFactory(registry.KindStatistics, "Test",
-		func(config, string) (any, error) { return testStatistics{}, nil })
+		func(config, string) (any, error) { return testStatistics{monitoring.NewStatisticsImpl(nil)}, nil })
 	db, err = options.GetDBOptionsFromString(cfg, &def, "statistics=Test")
 	noError(t, err)
 	check(t, db.Statistics.Name(), "Test")
+
+	inner := func(s rocksdb.Statistics) string {
+		return (*s.(rocksdb.Configurable).OptionsPtr(rocksdb.StatisticsOptionsName).(*rocksdb.Statistics)).Name()
+	}
+	db, err = options.GetDBOptionsFromString(cfg, &def, "statistics={id=Test;inner=BasicStatistics}")
+	noError(t, err)
+	check(t, db.Statistics.Name(), "Test")
+	check(t, inner(db.Statistics), "BasicStatistics")
+	stats, err = options.CreateStatisticsFromString(cfg, "id=BasicStatistics;inner=Test")
+	noError(t, err)
+	check(t, stats.Name(), "BasicStatistics")
+	check(t, inner(stats), "Test")
 }

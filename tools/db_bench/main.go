@@ -17,6 +17,7 @@ import (
 	rocksdb "github.com/rocksdb-go/rocksdb/include/rocksdb"
 	"github.com/rocksdb-go/rocksdb/internal/gflags"
 	"github.com/rocksdb-go/rocksdb/monitoring"
+	"github.com/rocksdb-go/rocksdb/options"
 	"github.com/rocksdb-go/rocksdb/util/compression"
 )
 
@@ -283,7 +284,7 @@ func (t *tool) derive() (err error) {
 	}
 	if f.StatisticsString != "" {
 		cfg := rocksdb.DefaultConfigOptions()
-		if t.dbstats, err = monitoring.CreateStatisticsFromString(&cfg, f.StatisticsString); err != nil || t.dbstats == nil {
+		if t.dbstats, err = options.CreateStatisticsFromString(&cfg, f.StatisticsString); err != nil || t.dbstats == nil {
 			t.out.errf("No Statistics registered matching string: %s status=%v\n", f.StatisticsString, err)
 			return exitCode(1)
 		}

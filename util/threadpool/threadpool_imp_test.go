@@ -1,5 +1,5 @@
-// No upstream twin: the scenarios of env/env_test.cc that concern the pool alone,
-// on the pool itself.
+// Port of the cases of env/env_test.cc that concern the pool alone. Differs: they
+// run on the pool itself.
 
 package threadpool
 
@@ -92,7 +92,7 @@ func (p *poolTest) expect(queueLen uint, running ...int) {
 	}
 }
 
-func TestThreadPoolImpl_DecreaseNumBgThreads(t *testing.T) {
+func TestEnvPosixTestWithParam_DecreaseNumBgThreads(t *testing.T) {
 	testPool(t, 10, func(p *poolTest) {
 		p.pool.SetBackgroundThreads(1)
 		p.schedule(0, 3)
@@ -139,7 +139,7 @@ func TestThreadPoolImpl_DecreaseNumBgThreads(t *testing.T) {
 	})
 }
 
-func TestThreadPoolImpl_ReserveThreads(t *testing.T) {
+func TestEnvPosixTestWithParam_ReserveThreads(t *testing.T) {
 	testPool(t, 4, func(p *poolTest) {
 		p.pool.SetBackgroundThreads(3)
 		synctest.Wait()

@@ -16,16 +16,20 @@ import (
 
 // The kinds, as upstream's classes call their type.
 const (
+	KindBlockCipher                     = "BlockCipher"
 	KindCache                           = "Cache"
 	KindComparator                      = "Comparator"
 	KindCompactionFilter                = "CompactionFilter"
 	KindCompactionFilterFactory         = "CompactionFilterFactory"
 	KindCompressionManager              = "CompressionManager"
+	KindEncryptionProvider              = "EncryptionProvider"
 	KindEnv                             = "Environment"
 	KindEventListener                   = "EventListener"
 	KindFileChecksumGenFactory          = "FileChecksumGenFactory"
+	KindFileSystem                      = "FileSystem"
 	KindFilterPolicy                    = "FilterPolicy"
 	KindFlushBlockPolicyFactory         = "FlushBlockPolicyFactory"
+	KindMemoryAllocator                 = "MemoryAllocator"
 	KindMemTableRepFactory              = "MemTableRepFactory"
 	KindMergeOperator                   = "MergeOperator"
 	KindRateLimiter                     = "RateLimiter"
@@ -33,6 +37,7 @@ const (
 	KindSliceTransform                  = "SliceTransform"
 	KindSstPartitionerFactory           = "SstPartitionerFactory"
 	KindStatistics                      = "Statistics"
+	KindSystemClock                     = "SystemClock"
 	KindTableFactory                    = "TableFactory"
 	KindTablePropertiesCollectorFactory = "TablePropertiesCollectorFactory"
 	KindUserDefinedIndexFactory         = "UserDefinedIndexFactory"
