@@ -6,6 +6,7 @@ package file
 
 import (
 	"slices"
+	"sync/atomic"
 
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
 	"github.com/rocksdb-go/rocksdb/monitoring"
@@ -42,6 +43,7 @@ type RandomAccessFileReader struct {
 	lastLevel    bool
 	directIO     bool
 	alignment    int
+	refs         atomic.Int64 // the owner's, until it calls Close, and pins
 }
 
 // NewRandomAccessFileReader takes file over. o may be nil.
@@ -62,6 +64,7 @@ func NewRandomAccessFileReader(file rocksdb.FSRandomAccessFile, name string, o *
 	if r.histType == 0 {
 		r.histType = rocksdb.HistogramEnumMax
 	}
+	r.refs.Store(1)
 	return r
 }
 
@@ -510,5 +513,21 @@ func (r *RandomAccessFileReader) UseDirectIO() bool { return r.directIO }
 // Alignment is what direct reads need, in bytes.
 func (r *RandomAccessFileReader) Alignment() int { return r.alignment }
 
-// Close closes the file.
-func (r *RandomAccessFileReader) Close() error { return r.file.Close() }
+// Close closes the file, unless it is pinned: then the last pin's release does.
+func (r *RandomAccessFileReader) Close() error {
+	if r.refs.Add(-1) > 0 {
+		return nil
+	}
+	return r.file.Close()
+}
+
+// Pin keeps the file, and so the memory it is mapped to, past Close, until the
+// Releaser is called.
+func (r *RandomAccessFileReader) Pin() rocksdb.Releaser {
+	r.refs.Add(1)
+	return (*pinnedReader)(r)
+}
+
+type pinnedReader RandomAccessFileReader
+
+func (r *pinnedReader) Release() { _ = (*RandomAccessFileReader)(r).Close() } // what was read is unharmed

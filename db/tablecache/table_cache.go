@@ -77,8 +77,11 @@ func (c *TableCache) Capacity() int { return c.cache.GetCapacity() }
 func (c *TableCache) Usage() int { return c.cache.GetUsage() }
 
 // SetTablesAreImmortal says that no file will be deleted while the database is
-// open; for a database that does not change.
-func (c *TableCache) SetTablesAreImmortal() { c.immortal.Store(true) }
+// open; for a database that does not change. With a bound on open files they may
+// be closed all the same.
+func (c *TableCache) SetTablesAreImmortal() {
+	c.immortal.Store(c.cache.GetCapacity() >= InfiniteCapacity)
+}
 
 // UpdatedMutableDBOptions takes over what options say of opening tables: whether
 // it is done with what the file system left in the MANIFEST, how much

@@ -49,6 +49,7 @@ type BlockBasedTable struct {
 	fileSize       uint64
 	level          int
 	fsPrefetch     bool // the file system reads ahead itself
+	immortal       bool // stays open as long as the database
 	blockCache     rocksdb.Cache
 	lru            *cache.LRUCache        // blockCache, where it is one
 	hyperClock     *cache.HyperClockCache // the same
@@ -107,7 +108,7 @@ type OpenParams struct {
 func Open(ro *rocksdb.ReadOptions, p *OpenParams, f *file.RandomAccessFileReader, fileSize uint64) (*BlockBasedTable, error) {
 	t := &BlockBasedTable{
 		ioptions: p.Reader.IOptions, opts: p.Table, icmp: p.Reader.InternalComparator, file: f, fileSize: fileSize,
-		level: p.Reader.Level, blockCache: p.Table.BlockCache, udtPersisted: p.Reader.UserDefinedTimestampsPersisted,
+		level: p.Reader.Level, immortal: p.Reader.Immortal, blockCache: p.Table.BlockCache, udtPersisted: p.Reader.UserDefinedTimestampsPersisted,
 		wholeKeyFiltering: p.Table.WholeKeyFiltering, prefixFiltering: true,
 		globalSeqno: dbformat.DisableGlobalSequenceNumber,
 	}

@@ -303,6 +303,7 @@ func (t *BlockBasedTable) initDataIter(rc *readContext, e *block.CachableEntry[*
 		// An owned block lives as long as the iterator's reference on it.
 		BlockContentsPinned: e.IsCached() || e.OwnValue(),
 		PadMinTimestamp:     !t.udtPersisted,
+		Statistics:          t.ioptions.Stats,
 	}, it)
 	it.SetEntry(*e)
 	it.SetPerfContext(rc.ro.PerfContext)

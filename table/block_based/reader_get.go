@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/rocksdb-go/rocksdb/db/dbformat"
+	"github.com/rocksdb-go/rocksdb/file"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
 	"github.com/rocksdb-go/rocksdb/monitoring"
 	"github.com/rocksdb-go/rocksdb/table"
@@ -22,6 +23,8 @@ type lookupScratch struct {
 	data   block.DataBlockIter
 	rc     readContext
 	parsed dbformat.ParsedInternalKey
+	// mapped is the file of a table that stays open, for blocks in its mapping.
+	mapped *file.RandomAccessFileReader
 }
 
 var scratchPool = sync.Pool{New: func() any { return new(lookupScratch) }}
@@ -31,13 +34,19 @@ func getScratch() *lookupScratch { return scratchPool.Get().(*lookupScratch) }
 // putScratch takes a scratch back whose iterators hold no blocks.
 func putScratch(s *lookupScratch) {
 	s.rc = readContext{}
-	s.parsed = dbformat.ParsedInternalKey{}
+	s.parsed, s.mapped = dbformat.ParsedInternalKey{}, nil
 	scratchPool.Put(s)
 }
 
 // Pin implements table.ValuePinner for the data block; nil, and so a copy, for
-// blocks that are not in the cache.
-func (s *lookupScratch) Pin() rocksdb.Releaser { return block.PinMore(s.data.Entry()) }
+// blocks that are neither in the cache nor in a mapping that stays.
+func (s *lookupScratch) Pin() rocksdb.Releaser {
+	e := s.data.Entry()
+	if s.mapped != nil && e.OwnValue() && !e.Value().OwnBytes() {
+		return s.mapped.Pin()
+	}
+	return block.PinMore(e)
+}
 
 // filterMayMatchKey asks the filter for a key, whole or by its prefix.
 // Upstream: BlockBasedTable::FullFilterKeyMayMatch.
@@ -97,6 +106,9 @@ func (t *BlockBasedTable) Get(ro *rocksdb.ReadOptions, key []byte, gc *table.Get
 	}
 	s := getScratch()
 	s.rc = readContext{ro: ro, gc: gc}
+	if t.immortal {
+		s.mapped = t.file
+	}
 	filtered := !skipFilters && t.filter != nil
 	syncpoint.Process("BlockBasedTable::Get:BeforeFilterMatch")
 	may := !filtered || t.filterMayMatchKey(&s.rc, key, prefixExtractor)

@@ -8,7 +8,6 @@ package plain
 import (
 	"strconv"
 	"sync"
-	"sync/atomic"
 
 	"github.com/rocksdb-go/rocksdb/db/dbformat"
 	"github.com/rocksdb-go/rocksdb/file"
@@ -41,35 +40,11 @@ type PlainTableReader struct {
 	arena                  *memory.Arena
 	indexBlock, bloomBlock format.BlockContents
 
-	refs     *fileRefs
 	pinner   table.ValuePinner // nil: values are copied
 	decoders sync.Pool
 }
 
 var _ table.TableReader = (*PlainTableReader)(nil)
-
-// fileRefs closes a file when the last user is done with it: the reader, and
-// every value pinned in the mapping.
-type fileRefs struct {
-	n    atomic.Int64
-	file *file.RandomAccessFileReader
-}
-
-// Pin keeps the file open.
-func (r *fileRefs) Pin() rocksdb.Releaser {
-	r.n.Add(1)
-	return r
-}
-
-// Release undoes one Pin.
-func (r *fileRefs) Release() { _ = r.close() } // what was read is unharmed
-
-func (r *fileRefs) close() error {
-	if r.n.Add(-1) == 0 {
-		return r.file.Close()
-	}
-	return nil
-}
 
 // Open reads a table's properties, and makes its index or reads it. It takes f
 // over, also on an error.
@@ -78,16 +53,14 @@ func Open(opts *rocksdb.PlainTableOptions, o *table.TableReaderOptions, f *file.
 		ioptions: o.IOptions, icmp: o.InternalComparator, prefixExtractor: o.PrefixExtractor, fullScanMode: opts.FullScanMode,
 		info:  PlainTableReaderFileInfo{isMmapMode: o.FileOptions.UseMmapReads, file: f},
 		bloom: NewPlainTableBloomV1(defaultNumProbes),
-		refs:  &fileRefs{file: f},
 		arena: memory.NewArena(memory.MinBlockSize, nil, int(opts.HugePageTLBSize)),
 	}
-	r.refs.n.Store(1)
 	if err := r.open(opts, fileSize); err != nil {
 		_ = r.Close() // the first error counts
 		return nil, err
 	}
 	if o.Immortal && r.info.isMmapMode {
-		r.pinner = r.refs
+		r.pinner = f
 	}
 	return r, nil
 }
@@ -450,5 +423,5 @@ func (r *PlainTableReader) Close() error {
 	r.indexBlock.Free()
 	r.bloomBlock.Free()
 	r.arena.Free()
-	return r.refs.close()
+	return r.info.file.Close()
 }

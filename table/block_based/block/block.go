@@ -137,6 +137,9 @@ type DataIterOptions struct {
 	BlockContentsPinned bool
 	// PadMinTimestamp: timestamps were cut off the keys of this file.
 	PadMinTimestamp bool
+	// Statistics (optional) count what is read of a block with a read
+	// amplification bitmap.
+	Statistics rocksdb.Statistics
 }
 
 // NewDataIterator initialises it (nil makes a new one) for this data block and
@@ -150,6 +153,9 @@ func (b *Block) NewDataIterator(icmp *dbformat.InternalKeyComparator, o DataIter
 		return it
 	}
 	it.readAmp, it.lastBitmapOffset = b.readAmp, it.current+1
+	if b.readAmp != nil && o.Statistics != nil {
+		b.readAmp.SetStatistics(o.Statistics)
+	}
 	it.hashIndex, it.hashMap = nil, 0
 	if b.hashIndex.Valid() {
 		it.hashIndex, it.hashMap = &b.hashIndex, b.hashMap

@@ -18,16 +18,16 @@ type BlockReadAmpBitmap struct {
 	words      []atomic.Uint32
 	shift      uint
 	offset     uint32 // where in the first bit's bytes a mark counts
-	statistics rocksdb.Statistics
+	statistics atomic.Pointer[rocksdb.Statistics]
 }
 
 // NewBlockReadAmpBitmap counts blockSize bytes as loaded.
 func NewBlockReadAmpBitmap(blockSize, bytesPerBit int, stats rocksdb.Statistics) *BlockReadAmpBitmap {
 	m := &BlockReadAmpBitmap{
-		shift:      uint(bits.Len(uint(bytesPerBit)) - 1),
-		offset:     rand.Uint32N(uint32(bytesPerBit)),
-		statistics: stats,
+		shift:  uint(bits.Len(uint(bytesPerBit)) - 1),
+		offset: rand.Uint32N(uint32(bytesPerBit)),
 	}
+	m.statistics.Store(&stats)
 	numBits := (blockSize-1)>>m.shift + 1
 	m.words = make([]atomic.Uint32, (numBits-1)/32+1)
 	monitoring.RecordTick(stats, rocksdb.ReadAmpTotalReadBytes, uint64(blockSize))
@@ -44,7 +44,16 @@ func (m *BlockReadAmpBitmap) Mark(start, end uint32) {
 	}
 	mask := uint32(1) << (first % 32)
 	if m.words[first/32].Or(mask)&mask == 0 {
-		monitoring.RecordTick(m.statistics, rocksdb.ReadAmpEstimateUsefulBytes, uint64(past-first)<<m.shift)
+		monitoring.RecordTick(*m.statistics.Load(), rocksdb.ReadAmpEstimateUsefulBytes, uint64(past-first)<<m.shift)
+	}
+}
+
+// SetStatistics sets where marks are counted, which changes when another database
+// takes over a block in a cache.
+func (m *BlockReadAmpBitmap) SetStatistics(stats rocksdb.Statistics) {
+	if *m.statistics.Load() != stats {
+		s := stats // not the parameter, which would be allocated with each call
+		m.statistics.Store(&s)
 	}
 }
 
