@@ -195,12 +195,12 @@ func (d *DBImpl) writeImpl(wo *rocksdb.WriteOptions, batch *writebatch.WriteBatc
 		}
 		w.ProtectionBytesPerKey = wo.ProtectionBytesPerKey
 	}
+	s.perf.init(wo.PerfContext, d.clock)
 	if wo.LowPri && d.writeCtl.NeedSpeedupCompaction() {
-		if err := d.throttleLowPri(wo, batch); err != nil {
+		if err := d.throttleLowPri(wo, batch, &s.perf); err != nil {
 			return err
 		}
 	}
-	s.perf.init(wo.PerfContext, d.clock)
 	w.WaitNanos = waitCounter(wo.PerfContext)
 	s.perf.enter(phasePrePost)
 	watch := stopwatch.NewStopWatch(d.clock, d.stats, rocksdb.HistDBWrite)

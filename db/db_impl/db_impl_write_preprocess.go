@@ -7,7 +7,6 @@ package dbimpl
 import (
 	"bytes"
 	"sync"
-	"time"
 
 	"github.com/rocksdb-go/rocksdb/db"
 	"github.com/rocksdb-go/rocksdb/db/memtable"
@@ -100,12 +99,20 @@ func (d *DBImpl) preprocessWrite(wo *rocksdb.WriteOptions, needLogSync *bool, ct
 	return nil
 }
 
-func (d *DBImpl) throttleLowPri(wo *rocksdb.WriteOptions, batch *writebatch.WriteBatch) error {
+// throttleLowPri slows a write of low priority down while compactions are behind,
+// but does not stop it: it may never get its turn else. What ends a prepared
+// transaction is not held up.
+func (d *DBImpl) throttleLowPri(wo *rocksdb.WriteOptions, batch *writebatch.WriteBatch, perf *writePerf) error {
+	if d.immutable.Allow2PC && (batch.HasCommit() || batch.HasRollback()) {
+		return nil
+	}
 	if wo.NoSlowdown {
 		return rocksdb.Incomplete("Low priority write stall")
 	}
-	rate := max(d.writeCtl.MaxDelayedWriteRate()/4, 1)
-	time.Sleep(time.Duration(float64(batch.GetDataSize()) / float64(rate) * float64(time.Second)))
+	perf.enter(phaseDelay)
+	for left := batch.GetDataSize(); left > 0; {
+		left -= d.writeCtl.LowPriRateLimiter().RequestToken(left, 0, rocksdb.IOHigh, nil, rocksdb.OpTypeWrite)
+	}
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
+	"github.com/rocksdb-go/rocksdb/util/ratelimiter"
 )
 
 // WriteController says whether writers stop, slow down, or may go on, by the
@@ -14,6 +15,7 @@ type WriteController struct {
 	totalStopped            atomic.Int32
 	totalDelayed            atomic.Int32
 	totalCompactionPressure atomic.Int32
+	lowPri                  *ratelimiter.GenericRateLimiter
 
 	// Under the DB mutex.
 	creditInBytes       uint64
@@ -25,9 +27,15 @@ type WriteController struct {
 // DefaultDelayedWriteRate is 32 MiB/s.
 const DefaultDelayedWriteRate = 32 << 20
 
+// lowPriRate is that of writes of low priority while compactions are behind, in
+// bytes/s.
+const lowPriRate = 1 << 20
+
 // NewWriteController limits delayed writes to rate bytes/s.
 func NewWriteController(rate uint64) *WriteController {
-	c := &WriteController{}
+	// The arguments, constants, are valid.
+	lowPri, _ := ratelimiter.NewGenericRateLimiter(lowPriRate, 100000, 10, rocksdb.WritesOnly, false, 0)
+	c := &WriteController{lowPri: lowPri}
 	c.SetMaxDelayedWriteRate(rate)
 	return c
 }
@@ -75,6 +83,9 @@ func (c *WriteController) NeedsDelay() bool { return c.totalDelayed.Load() > 0 }
 func (c *WriteController) NeedSpeedupCompaction() bool {
 	return c.IsStopped() || c.NeedsDelay() || c.totalCompactionPressure.Load() > 0
 }
+
+// LowPriRateLimiter is for writes of low priority while NeedSpeedupCompaction.
+func (c *WriteController) LowPriRateLimiter() rocksdb.RateLimiter { return c.lowPri }
 
 // DelayedWriteRate is the present rate in bytes/s.
 func (c *WriteController) DelayedWriteRate() uint64 { return c.delayedWriteRate }
