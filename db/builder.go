@@ -79,7 +79,10 @@ type BuildTableArgs struct {
 
 	// BlobFiles (optional) has large values moved to blob files, where the
 	// family's options say so.
-	BlobFiles   *BlobFileArgs
+	BlobFiles *BlobFileArgs
+	// FastSstOpen asks the file system what it wants back when the table is opened
+	// again, for Meta.FileOpenMetadata.
+	FastSstOpen bool
 	ReadOptions *rocksdb.ReadOptions
 }
 
@@ -463,10 +466,13 @@ func (b *tableBuild) closeFile(keep bool) error {
 // paranoid_file_checks reads all of it.
 func (b *tableBuild) verify() error {
 	syncpoint.Process("BuildTable:BeforeOutputValidation")
+	open := tablecache.OpenOptions{Level: b.LevelAtCreation, FileReadHist: b.CFD.InternalStats().GetFileReadHist(0),
+		MaxFileSizeForL0MetaPin: options.MaxFileSizeForL0MetaPin(b.MutableCFOptions)}
+	if b.FastSstOpen {
+		open.FileOpenMetadata = &b.Meta.FileOpenMetadata
+	}
 	it := b.CFD.TableCache().NewIterator(b.ReadOptions, b.Meta, b.MutableCFOptions, &tablecache.IteratorOptions{
-		OpenOptions: tablecache.OpenOptions{Level: b.LevelAtCreation, FileReadHist: b.CFD.InternalStats().GetFileReadHist(0),
-			MaxFileSizeForL0MetaPin: options.MaxFileSizeForL0MetaPin(b.MutableCFOptions)},
-		Caller: rocksdb.CallerFlush})
+		OpenOptions: open, Caller: rocksdb.CallerFlush})
 	defer it.Close()
 	if err := it.Status(); err != nil || !b.MutableCFOptions.ParanoidFileChecks {
 		return err

@@ -45,9 +45,11 @@ type FlushJobConfig struct {
 	Statistics        rocksdb.Statistics
 	EventLogger       *logging.EventLogger
 	// Status is told what the job does; nil with no thread tracking.
-	Status          *monitoring.ThreadStatusData
-	ThreadID        uint64 // what listeners are told
-	SyncOutput      bool
+	Status     *monitoring.ThreadStatusData
+	ThreadID   uint64 // what listeners are told
+	SyncOutput bool
+	// FastSstOpen keeps what the file system wants back when the table is opened.
+	FastSstOpen     bool
 	WriteManifest   bool // false: the caller commits several families' flushes at once
 	DBID, SessionID string
 	HostID          string
@@ -416,7 +418,7 @@ func (j *FlushJob) buildTable() error {
 		OldestKeyTime: oldest, CurrentTime: now, DBID: c.DBID, SessionID: c.SessionID, Priority: ro.RateLimiterPriority,
 		Properties: &j.props, Stats: &j.stats, ReadOptions: &ro, FullHistoryTSLow: j.fullHistoryTSLow,
 		SeqnoToTimeMapping: c.SeqnoToTimeMapping, IOStats: &j.io,
-		BlobFiles: &j.blobs,
+		BlobFiles: &j.blobs, FastSstOpen: c.FastSstOpen,
 		RangeSize: func(start, end []byte) uint64 { return j.base.CoveredSize(&ro, start, end) },
 	}
 	j.blobs = BlobFileArgs{NewFileNumber: c.VersionSet.NewFileNumber, Reason: rocksdb.BlobFileCreationReasonFlush, Callback: c.BlobCallback}

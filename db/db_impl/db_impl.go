@@ -342,7 +342,14 @@ func (d *DBImpl) readEntityToMerge(cfd *db.ColumnFamilyData, key []byte, seq roc
 
 // GetSnapshot takes a snapshot; ReleaseSnapshot gives it back. It is nil when a
 // family has inplace_update_support.
-func (d *DBImpl) GetSnapshot() *snapshot.Impl {
+func (d *DBImpl) GetSnapshot() *snapshot.Impl { return d.getSnapshot(false) }
+
+// GetSnapshotForWriteConflictBoundary is GetSnapshot for who has to learn whether
+// a key was written since: compactions keep the sequence numbers that show it.
+func (d *DBImpl) GetSnapshotForWriteConflictBoundary() *snapshot.Impl { return d.getSnapshot(true) }
+
+// getSnapshot is upstream's DBImpl::GetSnapshotImpl.
+func (d *DBImpl) getSnapshot(writeConflict bool) *snapshot.Impl {
 	now, err := d.clock.GetCurrentTime()
 	if err != nil {
 		now = 0
@@ -353,7 +360,7 @@ func (d *DBImpl) GetSnapshot() *snapshot.Impl {
 	if d.inplaceUpdates.Load() {
 		return nil
 	}
-	return d.st.snapshots.New(s, d.versions.LastSequence(), now, false, 0)
+	return d.st.snapshots.New(s, d.versions.LastSequence(), now, writeConflict, 0)
 }
 
 // ReleaseSnapshot gives a snapshot back.
@@ -691,9 +698,9 @@ func (d *DBImpl) closeImpl() error {
 	d.CancelAllBackgroundWork(false)
 	d.stopPeriodicTasks()
 	d.mu.Lock()
-	d.st.bgBottomScheduled -= d.env.UnSchedule(d, rocksdb.BottomPriority)
-	d.st.bgCompactScheduled -= d.env.UnSchedule(d, rocksdb.LowPriority)
-	d.st.bgFlushScheduled -= d.env.UnSchedule(d, rocksdb.HighPriority)
+	for _, pri := range []rocksdb.Priority{rocksdb.BottomPriority, rocksdb.LowPriority, rocksdb.HighPriority} {
+		d.env.UnSchedule(d, pri)
+	}
 	for d.st.bgBottomScheduled > 0 || d.st.bgCompactScheduled > 0 || d.st.bgFlushScheduled > 0 || d.st.pendingPurgeJobs > 0 ||
 		d.st.purge.scheduled > 0 || d.st.precreated.scheduled || d.st.pressureCallbacks > 0 {
 		syncpoint.Process("DBImpl::~DBImpl:WaitJob")

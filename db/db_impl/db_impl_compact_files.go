@@ -37,12 +37,13 @@ func (d *DBImpl) CompactFiles(o *rocksdb.CompactionOptions, cf rocksdb.ColumnFam
 	}
 	syncpoint.Process("TestCompactFiles::IngestExternalFile2")
 	syncpoint.ProcessArg("TestCompactFiles:PausingManualCompaction:3", &d.manualPaused)
+	syncpoint.ProcessArg("TestCancelCompactFiles:SuccessfulCompaction", &d.manualPaused)
 	d.mu.Lock()
 	c, err := d.pickFilesLocked(o, cfd, inputs, outputLevel, outputPathID)
 	if err == nil {
 		d.st.bgCompactScheduled++
 		pending := d.captureOutputsLocked()
-		err = d.runCompactionLocked(c, &manualCompaction{cfd: cfd, noTrivial: !o.AllowTrivialMove, canceled: o.Canceled}, jc, log)
+		err = d.runCompactionLocked(c, &manualCompaction{cfd: cfd, noTrivial: !o.AllowTrivialMove}, jc, log)
 		d.releaseOutputsLocked(pending)
 		if info != nil {
 			*info = *d.compactionJobInfo(cfd, c, nil, jc, err)
@@ -85,7 +86,7 @@ func (d *DBImpl) pickFilesLocked(o *rocksdb.CompactionOptions, cfd *db.ColumnFam
 	case cfd.IsDropped():
 		return nil, rocksdb.ColumnFamilyDropped(cfd.GetName())
 	case d.manualPaused.Load() > 0 || o.Canceled != nil && o.Canceled.Load():
-		return nil, rocksdb.WithSubCode(rocksdb.CodeIncomplete, rocksdb.SubCodeManualCompactionPaused)
+		return nil, manualPausedError()
 	}
 	io := cfd.IOptions()
 	switch paths := len(io.CFPaths); {

@@ -29,7 +29,7 @@ type manualCompaction struct {
 	in         compaction.ManualRange
 	exclusive  bool
 	noTrivial  bool
-	canceled   *atomic.Bool // may be nil
+	canceled   *atomic.Bool // the caller's, or one of its own; nil for CompactFiles
 	status     error
 	done       bool
 	inProgress bool
@@ -37,7 +37,10 @@ type manualCompaction struct {
 	end        dbformat.InternalKey
 }
 
-func (m *manualCompaction) isCanceled() bool { return m.canceled != nil && m.canceled.Load() }
+// manualPausedError is what a manual compaction that was stopped gives.
+func manualPausedError() *rocksdb.Status {
+	return rocksdb.WithSubCode(rocksdb.CodeIncomplete, rocksdb.SubCodeManualCompactionPaused)
+}
 
 // broadcastAt wakes waiters after a while.
 func (d *DBImpl) broadcastAt(after time.Duration) (stop func()) {
@@ -79,6 +82,7 @@ func (d *DBImpl) backgroundCallCompaction(p *prepicked, pri rocksdb.Priority, st
 	syncpoint.Process("BackgroundCallCompaction:0")
 	job := d.newJobContext()
 	job.runsIn(status)
+	job.bottomPool = pri == rocksdb.BottomPriority
 	log := logging.NewLogBuffer(rocksdb.InfoLevel, d.infoLog)
 	d.mu.Lock()
 	d.st.numRunningCompacts++
@@ -126,10 +130,8 @@ func (d *DBImpl) backgroundCallCompaction(p *prepicked, pri rocksdb.Priority, st
 	d.st.numRunningCompacts--
 	if pri == rocksdb.BottomPriority {
 		d.st.numRunningBottom--
-		d.st.bgBottomScheduled--
-	} else {
-		d.st.bgCompactScheduled--
 	}
+	*d.scheduledAtLocked(pri)--
 	d.maybeScheduleLocked()
 	d.notifyOnBackgroundJobPressureChangedLocked()
 	d.bgCond.Broadcast()
@@ -150,8 +152,8 @@ func (d *DBImpl) backgroundCompactionLocked(jc *jobContext, log *logging.LogBuff
 		err = d.errorHandler.GetBGError()
 	case d.shuttingDown.Load():
 		err = rocksdb.ShutdownInProgress()
-	case m != nil && m.isCanceled():
-		err = rocksdb.WithSubCode(rocksdb.CodeIncomplete, rocksdb.SubCodeManualCompactionPaused)
+	case m != nil && m.canceled.Load():
+		err = manualPausedError()
 	}
 	if err != nil {
 		if p == nil {
@@ -176,6 +178,10 @@ func (d *DBImpl) backgroundCompactionLocked(jc *jobContext, log *logging.LogBuff
 		}
 		var token *util.TaskLimiterToken
 		c, token, err = d.pickFromQueueLocked(jc, log)
+		if err == nil && c != nil && d.belongsToBottomPool(c) {
+			d.forwardToBottomPoolLocked(&prepicked{c: c, token: token})
+			return nil
+		}
 		defer token.Release()
 		if err != nil || c == nil {
 			return err
@@ -185,6 +191,31 @@ func (d *DBImpl) backgroundCompactionLocked(jc *jobContext, log *logging.LogBuff
 	d.finishManualLocked(m, err)
 	c.Close()
 	return err
+}
+
+// belongsToBottomPool tells whether an automatic compaction rewrites files into
+// the last level, so that writes hardly ever wait for it.
+func (d *DBImpl) belongsToBottomPool(c *compaction.Compaction) bool {
+	if c.OutputLevel() == 0 || c.DeletionCompaction() || c.IsTrivialCopyCompaction() || c.IsTrivialMove() ||
+		d.env.GetBackgroundThreads(rocksdb.BottomPriority) == 0 {
+		return false
+	}
+	cfd := d.families.GetColumnFamily(c.CF().ID)
+	if cfd == nil || cfd.IsDropped() {
+		return false
+	}
+	io := cfd.IOptions()
+	return c.OutputLevel() == cfd.Current().StorageInfo().MaxOutputLevel(io.AllowIngestBehind || io.CFAllowIngestBehind)
+}
+
+// forwardToBottomPoolLocked leaves a compaction that was picked to the pool of
+// bottom priority. Its files stay taken meanwhile.
+func (d *DBImpl) forwardToBottomPoolLocked(p *prepicked) {
+	const pri = rocksdb.BottomPriority
+	syncpoint.Process("DBImpl::BackgroundCompaction:ForwardToBottomPriPool")
+	d.st.bgBottomScheduled++
+	d.schedule("compaction", func(status *monitoring.ThreadStatusData) { d.backgroundCallCompaction(p, pri, status) }, pri, d,
+		func() { d.unscheduleCompactionLocked(p, pri) })
 }
 
 // dequeueCompactionLocked takes the first family of the queue whose
@@ -240,6 +271,7 @@ func (d *DBImpl) pickFromQueueLocked(jc *jobContext, log *logging.LogBuffer) (*c
 }
 
 // runCompactionLocked does a compaction in the cheapest way it allows.
+// m is nil for an automatic one.
 func (d *DBImpl) runCompactionLocked(c *compaction.Compaction, m *manualCompaction, jc *jobContext, log *logging.LogBuffer) error {
 	cfd := d.families.GetColumnFamily(c.CF().ID)
 	if cfd == nil || cfd.IsDropped() {
@@ -278,7 +310,11 @@ func (d *DBImpl) runCompactionLocked(c *compaction.Compaction, m *manualCompacti
 	case (m == nil || !m.noTrivial) && c.IsTrivialMove():
 		err = d.trivialMoveLocked(cfd, c, jc, log)
 	default:
-		err = d.runCompactionJobLocked(cfd, c, jc, log)
+		var canceled *atomic.Bool
+		if m != nil {
+			canceled = m.canceled
+		}
+		err = d.runCompactionJobLocked(cfd, c, canceled, jc, log)
 	}
 	if err != nil && !isShutdownOrDropped(err) && rocksdb.CodeOf(err) != rocksdb.CodeIncomplete {
 		logging.Warn(d.infoLog, "Compaction error: %v", err)
@@ -365,16 +401,18 @@ func (d *DBImpl) trivialMoveLocked(cfd *db.ColumnFamilyData, c *compaction.Compa
 	return err
 }
 
-func (d *DBImpl) runCompactionJobLocked(cfd *db.ColumnFamilyData, c *compaction.Compaction, jc *jobContext, log *logging.LogBuffer) error {
+// runCompactionJobLocked reads and writes tables until canceled, which may be
+// nil, is true.
+func (d *DBImpl) runCompactionJobLocked(cfd *db.ColumnFamilyData, c *compaction.Compaction, canceled *atomic.Bool, jc *jobContext, log *logging.LogBuffer) error {
 	snapshots, oldestConflict := d.st.snapshots.GetAll(dbMaxSequence)
 	j := job.NewCompactionJob(&job.Config{
 		Status: jc.status, ThreadID: jc.thread,
 		JobID: jc.id, Compaction: c, CFD: cfd, DBName: d.dbName, DBOptions: d.immutable, MutableDBOptions: d.mutableDBOptions.Load(),
 		FileOptions: d.compactionFileOpts, VersionSet: d.versions, Mutex: &d.mu, ShuttingDown: &d.shuttingDown,
-		ManualPaused: &d.manualPaused, LogBuffer: log, DBDirectory: d.dirs.DBDir(), OutputDirectory: d.dirs.DataDir(cfd, int(c.OutputPathID())),
+		ManualCanceled: canceled, LogBuffer: log, DBDirectory: d.dirs.DBDir(), OutputDirectory: d.dirs.DataDir(cfd, int(c.OutputPathID())),
 		Statistics: d.stats, ErrorHandler: d.errorHandler, Snapshots: snapshots, EarliestWriteConflictSnapshot: oldestConflict,
 		EventLogger: d.eventLogger, DBID: d.dbID, SessionID: d.sessionID, Priority: d.compactionPriority(), Env: d.env,
-		BlobCallback: d.blobCallback(), BlobOutputDirectory: d.dirs.DataDir(cfd, 0),
+		BlobCallback: d.blobCallback(), BlobOutputDirectory: d.dirs.DataDir(cfd, 0), BottomPool: jc.bottomPool,
 	})
 	j.Prepare()
 	jc.stats = j.Stats()
@@ -541,7 +579,7 @@ func (d *DBImpl) compactRangeTrimming(o *rocksdb.CompactRangeOptions, cf rocksdb
 		o = &def
 	}
 	if d.manualPaused.Load() > 0 || o.Canceled != nil && o.Canceled.Load() {
-		return rocksdb.WithSubCode(rocksdb.CodeIncomplete, rocksdb.SubCodeManualCompactionPaused)
+		return manualPausedError()
 	}
 	cfd := d.cfd(cf)
 	if int(o.TargetPathID) >= len(cfd.IOptions().CFPaths) {
@@ -731,6 +769,9 @@ func (d *DBImpl) removeManualLocked(m *manualCompaction) {
 // Upstream: DBImpl::AddManualCompaction, DBImpl::HasPendingManualCompaction.
 func (d *DBImpl) runManualCompaction(cfd *db.ColumnFamilyData, from, to int, o *rocksdb.CompactRangeOptions, begin, end, trimTS []byte, noTrivial bool, maxFile uint64) (reached int, err error) {
 	m := &manualCompaction{cfd: cfd, exclusive: o.ExclusiveManualCompaction, noTrivial: noTrivial, canceled: o.Canceled}
+	if m.canceled == nil {
+		m.canceled = new(atomic.Bool)
+	}
 	m.in = compaction.ManualRange{InputLevel: from, OutputLevel: to, Options: o, MaxFileNumToIgnore: maxFile, TrimTS: string(trimTS)}
 	if style := cfd.IOptions().CompactionStyle; style == rocksdb.CompactionStyleLevel {
 		if begin != nil {
@@ -757,15 +798,15 @@ func (d *DBImpl) runManualCompaction(cfd *db.ColumnFamilyData, from, to int, o *
 	if to == compaction.CompactToBaseLevel {
 		reached = cfd.Current().StorageInfo().BaseLevel()
 	}
-	scheduled := false
+	scheduled, pri := false, rocksdb.LowPriority
 	for !m.done {
 		switch {
 		case d.shuttingDown.Load():
 			m.status, m.done = rocksdb.ShutdownInProgress(), !m.inProgress && !scheduled
 		case cfd.IsDropped() && !scheduled:
 			m.status, m.done = rocksdb.ColumnFamilyDropped(cfd.GetName()), true
-		case !scheduled && (d.manualPaused.Load() > 0 || m.isCanceled()):
-			m.status, m.done = rocksdb.WithSubCode(rocksdb.CodeIncomplete, rocksdb.SubCodeManualCompactionPaused), true
+		case !scheduled && (d.manualPaused.Load() > 0 || m.canceled.Load()):
+			m.status, m.done = manualPausedError(), true
 		case !scheduled && d.errorHandler.IsBGWorkStopped():
 			m.status, m.done = d.errorHandler.GetBGError(), true
 		}
@@ -774,6 +815,9 @@ func (d *DBImpl) runManualCompaction(cfd *db.ColumnFamilyData, from, to int, o *
 		}
 		if scheduled || d.mustWaitLocked(m) {
 			d.bgCond.Wait()
+			if scheduled && d.manualPaused.Load() > 0 && d.env.UnSchedule(m, pri) > 0 {
+				d.bgCond.Broadcast()
+			}
 			if scheduled && m.incomplete {
 				scheduled, m.incomplete = false, false
 			}
@@ -794,17 +838,40 @@ func (d *DBImpl) runManualCompaction(cfd *db.ColumnFamilyData, from, to int, o *
 		p := &prepicked{c: c, manual: m}
 		p.token, _ = d.requestCompactionToken(cfd, true, nil)
 		scheduled = true
-		pri := rocksdb.LowPriority
+		pri = rocksdb.LowPriority
 		if c.BottommostLevel() && d.env.GetBackgroundThreads(rocksdb.BottomPriority) > 0 {
 			pri = rocksdb.BottomPriority
-			d.st.bgBottomScheduled++
-		} else {
-			d.st.bgCompactScheduled++
 		}
-		d.schedule("compaction", func(status *monitoring.ThreadStatusData) { d.backgroundCallCompaction(p, pri, status) }, pri, m)
+		*d.scheduledAtLocked(pri)++
+		d.schedule("compaction", func(status *monitoring.ThreadStatusData) { d.backgroundCallCompaction(p, pri, status) }, pri, m,
+			func() { d.unscheduleCompactionLocked(p, pri) })
 		syncpoint.Process("DBImpl::RunManualCompaction:Scheduled")
 	}
 	return reached, m.status
+}
+
+// scheduledAtLocked is the number of compactions in the pool of pri.
+func (d *DBImpl) scheduledAtLocked(pri rocksdb.Priority) *int {
+	if pri == rocksdb.BottomPriority {
+		return &d.st.bgBottomScheduled
+	}
+	return &d.st.bgCompactScheduled
+}
+
+// unscheduleCompactionLocked ends a compaction that the pool has not begun with; p
+// is nil for one that is yet to be picked.
+// Upstream: DBImpl::UnscheduleCompactionCallback.
+func (d *DBImpl) unscheduleCompactionLocked(p *prepicked, pri rocksdb.Priority) {
+	*d.scheduledAtLocked(pri)--
+	if p != nil {
+		if p.manual != nil {
+			p.manual.status, p.manual.done = manualPausedError(), true
+		}
+		p.c.ReleaseCompactionFiles(manualPausedError())
+		p.c.Close()
+		p.token.Release()
+	}
+	syncpoint.Process("DBImpl::UnscheduleCompactionCallback")
 }
 
 // DisableManualCompaction makes running and later manual compactions end with
@@ -813,6 +880,9 @@ func (d *DBImpl) DisableManualCompaction() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.manualPaused.Add(1)
+	for _, m := range d.st.manualCompactions {
+		m.canceled.Store(true)
+	}
 	d.bgCond.Broadcast()
 	for len(d.st.manualCompactions) > 0 {
 		d.bgCond.Wait()

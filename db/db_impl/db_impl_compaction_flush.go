@@ -145,7 +145,7 @@ func (d *DBImpl) maybeScheduleLocked() {
 			syncpoint.Process("DBImpl::BGWorkFlush")
 			d.backgroundCallFlush(status)
 			syncpoint.Process("DBImpl::BGWorkFlush:done")
-		}, d.flushPool(), d)
+		}, d.flushPool(), d, func() { st.bgFlushScheduled-- })
 	}
 	if st.exclusiveManual > 0 {
 		syncpoint.Process("DBImpl::MaybeScheduleFlushOrCompaction:Conflict")
@@ -158,7 +158,7 @@ func (d *DBImpl) maybeScheduleLocked() {
 		st.unscheduledCompacts--
 		d.schedule("compaction", func(status *monitoring.ThreadStatusData) {
 			d.backgroundCallCompaction(nil, rocksdb.LowPriority, status)
-		}, rocksdb.LowPriority, d)
+		}, rocksdb.LowPriority, d, func() { d.unscheduleCompactionLocked(nil, rocksdb.LowPriority) })
 	}
 }
 
@@ -178,6 +178,8 @@ const errorBackoff = 1000000
 
 func (d *DBImpl) backgroundCallFlush(status *monitoring.ThreadStatusData) {
 	syncpoint.Process("DBImpl::BackgroundCallFlush:start")
+	syncpoint.Process("DBImpl::BackgroundCallFlush:Start:1")
+	syncpoint.Process("DBImpl::BackgroundCallFlush:Start:2")
 	job := d.newJobContext()
 	job.runsIn(status)
 	log := logging.NewLogBuffer(rocksdb.InfoLevel, d.infoLog)
@@ -207,6 +209,7 @@ func (d *DBImpl) backgroundCallFlush(status *monitoring.ThreadStatusData) {
 		d.findObsoleteFilesLocked(job, err != nil && !isShutdownOrDropped(err), false)
 	}
 	d.mu.Unlock()
+	syncpoint.Process("DBImpl::BackgroundCallFlush:FilesFound")
 	log.FlushBufferToLog()
 	if job.haveSomethingToDelete() {
 		d.purgeObsoleteFiles(job)
@@ -310,7 +313,7 @@ func (d *DBImpl) newFlushJobLocked(f familyFlush, reason rocksdb.FlushReason, sn
 		Statistics: d.stats, EventLogger: d.eventLogger, SyncOutput: alone, WriteManifest: alone,
 		DBID: d.dbID, SessionID: d.sessionID, HostID: d.hostID,
 		Status: job.status, ThreadID: job.thread, MemtablesToFree: &job.memtablesToFree, ErrorHandler: d.errorHandler,
-		BlobCallback: d.blobCallback(),
+		BlobCallback: d.blobCallback(), FastSstOpen: d.mutableDBOptions.Load().FastSstOpen,
 	})
 }
 

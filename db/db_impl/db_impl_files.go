@@ -31,6 +31,7 @@ type jobContext struct {
 	status          *monitoring.ThreadStatusData // of the worker; nil with no thread tracking
 	thread          uint64                       // its number, for listeners
 	quiet           bool                         // listeners are not told of the compaction
+	bottomPool      bool                         // runs in the pool of bottom priority
 	stats           *rocksdb.CompactionJobStats  // of its job; nil before there was one
 	sv              db.SuperVersionContext
 	memtablesToFree []*memtable.MemTable

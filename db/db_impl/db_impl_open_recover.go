@@ -787,6 +787,7 @@ func (r *walRecovery) finish() error {
 			if cfd.GetLogNumber() > last {
 				continue
 			}
+			syncpoint.Process("DBImpl::RecoverLogFiles:BeforeFlushFinalMemtable")
 			if cfd.Mem().GetFirstSequenceNumber() != 0 {
 				if r.flushed || !d.immutable.AvoidFlushDuringRecovery {
 					if err := r.writeLevel0Table(cfd); err != nil {

@@ -389,7 +389,8 @@ func (d *DBImpl) NewIterator(ro *rocksdb.ReadOptions, cf rocksdb.ColumnFamilyHan
 		it.InitError(err, cfd.InternalComparator())
 		return it
 	}
-	syncpoint.Process("DBImpl::NewIteratorImpl:1")
+	syncpoint.Process("DBImpl::NewIterator:1")
+	syncpoint.Process("DBImpl::NewIterator:2")
 	seq := d.readSequence(ro)
 	syncpoint.Process("DBImpl::NewIterator:3")
 	syncpoint.Process("DBImpl::NewIterator:4")
@@ -467,7 +468,7 @@ func checkIteratorOptions(call string, ro *rocksdb.ReadOptions, cfd *db.ColumnFa
 func (it *Iterator) init(seq rocksdb.SequenceNumber) {
 	sv := it.sv
 	it.keepSlices()
-	it.ro.TotalOrderSeek = it.ro.TotalOrderSeek || it.ro.Tailing && it.d.immutable.PrefixSeekOptInOnly
+	it.ro.TotalOrderSeek = it.ro.TotalOrderSeek || it.d.immutable.PrefixSeekOptInOnly
 	it.ro.IOActivity = rocksdb.IOActivityDBIterator
 	it.ro.AsyncIO = it.ro.AsyncIO && rocksdb.CheckFSFeatureSupport(it.d.fs, rocksdb.AsyncIO)
 	it.merger = merger{cfd: it.cfd, perf: it.ro.PerfContext}
@@ -574,6 +575,8 @@ func (it *Iterator) Refresh(snapshot rocksdb.Snapshot) error {
 	if it.sv == nil {
 		return it.Status()
 	}
+	syncpoint.Process("ArenaWrappedDBIter::Refresh:1")
+	syncpoint.Process("ArenaWrappedDBIter::Refresh:2")
 	if it.ro.Snapshot != nil && snapshot == nil {
 		// The state asked for is no longer that of the options' snapshot.
 		it.ro.Snapshot = nil

@@ -19,7 +19,7 @@ import (
 // worker's record; else nil, which all of the record's methods take. Profiles show
 // the job under the labels rocksdb_job and rocksdb_db, execution traces as a
 // region.
-func (d *DBImpl) schedule(kind string, job func(*monitoring.ThreadStatusData), pri rocksdb.Priority, tag any) {
+func (d *DBImpl) schedule(kind string, job func(*monitoring.ThreadStatusData), pri rocksdb.Priority, tag any, unscheduled func()) {
 	labelled := func(status *monitoring.ThreadStatusData) {
 		pprof.Do(context.Background(), pprof.Labels("rocksdb_job", kind, "rocksdb_db", d.dbName), func(ctx context.Context) {
 			defer trace.StartRegion(ctx, "rocksdb."+kind).End()
@@ -27,10 +27,10 @@ func (d *DBImpl) schedule(kind string, job func(*monitoring.ThreadStatusData), p
 		})
 	}
 	if d.threads != nil {
-		d.threads.ScheduleWithStatus(labelled, pri, tag, nil)
+		d.threads.ScheduleWithStatus(labelled, pri, tag, unscheduled)
 		return
 	}
-	d.env.Schedule(func() { labelled(nil) }, pri, tag, nil)
+	d.env.Schedule(func() { labelled(nil) }, pri, tag, unscheduled)
 }
 
 // initThreadTracking finds who keeps the records, with enable_thread_tracking.

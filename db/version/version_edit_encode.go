@@ -185,8 +185,10 @@ func (f *FileMetaData) encodeNewFile4(dst []byte, level, tsSize int, hasMinLog b
 	if f.OldestBlobFileNumber != blobformat.InvalidBlobFileNumber {
 		number(CustomTagOldestBlobFileNumber, f.OldestBlobFileNumber)
 	}
-	if f.UniqueID != (uniqueid.UniqueId64x2{}) {
-		text(CustomTagUniqueId, uniqueid.EncodeUniqueIdBytes(uniqueid.UniqueId64x3{f.UniqueID[0], f.UniqueID[1]}, false))
+	id := f.UniqueID
+	syncpoint.ProcessArg("VersionEdit::EncodeTo:UniqueId", &id)
+	if id != (uniqueid.UniqueId64x2{}) {
+		text(CustomTagUniqueId, uniqueid.EncodeUniqueIdBytes(uniqueid.UniqueId64x3{id[0], id[1]}, false))
 	}
 	if f.CompensatedRangeDeletionSize != 0 {
 		number(CustomTagCompensatedRangeDeletionSize, f.CompensatedRangeDeletionSize)

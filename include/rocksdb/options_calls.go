@@ -266,7 +266,8 @@ type CompactionOptions struct {
 	OutputFileSizeLimit uint64
 	// MaxSubcompactions; 0 (default) is as the database says.
 	MaxSubcompactions uint32
-	// Canceled, when not nil and true, ends the compaction.
+	// Canceled, when not nil and true as the compaction begins, refuses it; one
+	// that runs goes on.
 	Canceled *atomic.Bool
 	// OutputTemperatureOverride. Default unknown: as the column family says.
 	OutputTemperatureOverride Temperature
@@ -322,7 +323,8 @@ type CompactRangeOptions struct {
 	MaxSubcompactions uint32
 	// FullHistoryTSLow, when not nil, lets older versions go.
 	FullHistoryTSLow []byte
-	// Canceled, when not nil and true, ends the compaction.
+	// Canceled, when not nil and true, ends the compaction with Incomplete and
+	// SubCodeManualCompactionPaused. DisableManualCompaction sets it too.
 	Canceled *atomic.Bool
 	// BlobGarbageCollectionPolicy. Default UseDefault.
 	BlobGarbageCollectionPolicy BlobGarbageCollectionPolicy

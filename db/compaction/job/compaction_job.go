@@ -37,9 +37,8 @@ type Config struct {
 	VersionSet       *db.VersionSet
 	Mutex            sync.Locker
 	ShuttingDown     *atomic.Bool
-	// ManualPaused above 0 ends manual compactions (optional), ManualCanceled
-	// this one (optional), Aborted above 0 any compaction (optional).
-	ManualPaused    *atomic.Int32
+	// ManualCanceled ends this compaction (optional), Aborted above 0 any
+	// compaction (optional).
 	ManualCanceled  *atomic.Bool
 	Aborted         *atomic.Int32
 	LogBuffer       *logging.LogBuffer

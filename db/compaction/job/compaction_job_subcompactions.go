@@ -285,6 +285,7 @@ func (j *CompactionJob) processKeyValueCompaction(s *subcompactionState) {
 	p := &part{CompactionJob: j, s: s, it: it, prevCPU: startCPU}
 	it.SeekToFirst()
 	syncpoint.Process("CompactionJob::Run():Inprogress")
+	syncpoint.ProcessArg("CompactionJob::Run():PausingManualCompaction:1", j.ManualCanceled)
 	err := p.processKeyValue()
 	err = p.finalStatus(in, err)
 	err = p.closeOutput(err)
@@ -369,8 +370,7 @@ func (j *CompactionJob) blobGarbageCollectionCutoff() uint64 {
 func (j *CompactionJob) aborted() bool { return j.Aborted != nil && j.Aborted.Load() > 0 }
 
 func (j *CompactionJob) manualPaused() bool {
-	return j.c.IsManualCompaction() && (j.ManualPaused != nil && j.ManualPaused.Load() > 0 ||
-		j.ManualCanceled != nil && j.ManualCanceled.Load())
+	return j.ManualCanceled != nil && j.ManualCanceled.Load()
 }
 
 var (
@@ -390,9 +390,6 @@ func (p *part) processKeyValue() error {
 	syncpoint.ProcessArg("CompactionJob::ProcessKeyValueCompaction()::Processing", p.c)
 	openFile, closeFile := p.openOutputFile, p.finishOutputFile
 	for !p.CFD.IsDropped() && p.it.Valid() && p.it.Status() == nil {
-		if p.manualPaused() {
-			return errManualPaused
-		}
 		if p.it.IterStats().NumInputRecords&cronMask == cronMask {
 			if p.aborted() {
 				return errAborted
@@ -402,6 +399,7 @@ func (p *part) processKeyValue() error {
 		if err := p.s.outputs.addToOutput(p.it, openFile, closeFile); err != nil {
 			return err
 		}
+		syncpoint.ProcessArg("CompactionJob::Run():PausingManualCompaction:2", p.ManualCanceled)
 		p.it.Next()
 	}
 	return nil
