@@ -30,7 +30,7 @@ func (f temperatureFile) GetTemperature() rocksdb.Temperature { return f.t }
 
 func (f *temperatureFS) NewWritableFile(name string, o *rocksdb.FileOptions) (rocksdb.FSWritableFile, error) {
 	w, err := f.FileSystemWrapper.NewWritableFile(name, o)
-	if err == nil {
+	if err == nil && o != nil {
 		f.mu.Lock()
 		f.temps[filepath.Clean(name)] = o.Temperature
 		f.mu.Unlock()
