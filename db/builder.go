@@ -309,6 +309,7 @@ func (b *tableBuild) write() (empty bool, err error) {
 		err = b.addTombstones()
 	}
 	syncpoint.Process("BuildTable:BeforeFinishBuildTable")
+	syncpoint.ProcessArg("BuildTable:BeforeCheckEmpty", b.builder)
 	empty = b.builder.IsEmpty()
 	if b.Stats != nil {
 		b.Stats.NumInputRecords = it.NumInputEntryScanned() + b.numTombstones
@@ -432,6 +433,36 @@ func (b *tableBuild) finish(it *compaction.CompactionIterator) error {
 		*b.Properties = b.props
 	}
 	return nil
+}
+
+// VerifyCounts compares, after BuildTable, how many entries the memtables held
+// with how many were read, and how many were added with what the table counts.
+// What differs is logged, and with flush_verify_memtable_count a Corruption.
+func (args *BuildTableArgs) VerifyCounts(entries uint64) error {
+	if n := args.Stats.NumInputRecords; n != entries {
+		if err := args.wrongCount("Expected %d entries in memtables, but read %d", entries, n); err != nil {
+			return err
+		}
+	}
+	switch args.MutableCFOptions.TableFactory.Name() {
+	case rocksdb.BlockBasedTableName, rocksdb.PlainTableName: // those that count entries in their properties
+	default:
+		return nil
+	}
+	if added, n := args.Stats.NumOutputRecords, args.Properties.NumEntries; added != n {
+		return args.wrongCount("Number of keys in flush output SST files does not match number of keys added to the table. "+
+			"Expected %d but there are %d in output SST files", added, n)
+	}
+	return nil
+}
+
+func (args *BuildTableArgs) wrongCount(format string, want, got uint64) error {
+	s := rocksdb.Corruptionf(format, want, got)
+	logging.Warn(args.DBOptions.InfoLog, "[%s] [JOB %d] Level-0 flush %v", args.CFD.GetName(), args.JobID, s)
+	if !args.DBOptions.FlushVerifyMemtableCount {
+		return nil
+	}
+	return s
 }
 
 // closeFile makes a file that is kept durable, and closes it.

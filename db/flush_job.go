@@ -429,12 +429,8 @@ func (j *FlushJob) buildTable() error {
 	if err != nil {
 		return err
 	}
-	if j.stats.NumInputRecords != entries {
-		logging.Warn(c.DBOptions.InfoLog, "[%s] [JOB %d] Level-0 flush Expected %d entries in memtables, but read %d",
-			c.CFD.name, c.JobID, entries, j.stats.NumInputRecords)
-		if c.DBOptions.FlushVerifyMemtableCount {
-			return rocksdb.Corruptionf("Expected %d entries in memtables, but read %d", entries, j.stats.NumInputRecords)
-		}
+	if err := args.VerifyCounts(entries); err != nil {
+		return err
 	}
 	syncpoint.Process("DBImpl::FlushJob:Flush")
 	monitoring.RecordTick(c.Statistics, rocksdb.MemtablePayloadBytesAtFlush, payload)

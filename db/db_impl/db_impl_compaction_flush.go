@@ -136,16 +136,12 @@ func (d *DBImpl) maybeScheduleLocked() {
 		return // the flushes of a recovery are let through
 	}
 	limits := d.backgroundJobLimits()
-	running := &st.bgFlushScheduled
-	for st.unscheduledFlushes > 0 && *running < limits.flushes {
-		st.bgFlushScheduled++
-		st.unscheduledFlushes--
-		syncpoint.ProcessArg("DBImpl::MaybeScheduleFlushOrCompaction:AfterSchedule:0", &st.unscheduledFlushes)
-		d.schedule("flush", func(status *monitoring.ThreadStatusData) {
-			syncpoint.Process("DBImpl::BGWorkFlush")
-			d.backgroundCallFlush(status)
-			syncpoint.Process("DBImpl::BGWorkFlush:done")
-		}, d.flushPool(), d, func() { st.bgFlushScheduled-- })
+	pool, sharing := d.flushPool(), 0
+	if pool == rocksdb.LowPriority {
+		sharing = st.bgCompactScheduled
+	}
+	for st.unscheduledFlushes > 0 && st.bgFlushScheduled+sharing < limits.flushes {
+		d.scheduleFlushLocked(pool)
 	}
 	if st.exclusiveManual > 0 {
 		syncpoint.Process("DBImpl::MaybeScheduleFlushOrCompaction:Conflict")
@@ -160,6 +156,26 @@ func (d *DBImpl) maybeScheduleLocked() {
 			d.backgroundCallCompaction(nil, rocksdb.LowPriority, status)
 		}, rocksdb.LowPriority, d, func() { d.unscheduleCompactionLocked(nil, rocksdb.LowPriority) })
 	}
+}
+
+// scheduleFlushLocked hands the next flush to a pool.
+func (d *DBImpl) scheduleFlushLocked(pool rocksdb.Priority) {
+	st := &d.st
+	st.bgFlushScheduled++
+	st.unscheduledFlushes--
+	syncpoint.ProcessArg("DBImpl::MaybeScheduleFlushOrCompaction:AfterSchedule:0", &st.unscheduledFlushes)
+	d.schedule("flush", func(status *monitoring.ThreadStatusData) {
+		syncpoint.Process("DBImpl::BGWorkFlush")
+		d.backgroundCallFlush(status)
+		syncpoint.Process("DBImpl::BGWorkFlush:done")
+	}, pool, d, func() {
+		st.bgFlushScheduled--
+		if pool == rocksdb.LowPriority {
+			syncpoint.Process("DBImpl::UnscheduleLowFlushCallback")
+		} else {
+			syncpoint.Process("DBImpl::UnscheduleHighFlushCallback")
+		}
+	})
 }
 
 // popFlushLocked takes the first request of the queue.

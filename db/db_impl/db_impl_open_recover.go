@@ -939,14 +939,18 @@ func (r *walRecovery) writeLevel0Table(cfd *db.ColumnFamilyData) error {
 	base := cfd.Current()
 	base.Ref()
 	d.mu.Unlock()
-	err = db.BuildTable(&db.BuildTableArgs{
+	args := &db.BuildTableArgs{
 		DBName: d.dbName, DBOptions: d.immutable, CFD: cfd, FileOptions: fo, MutableCFOptions: mo,
 		Iter: iter, RangeTombstones: tombstones, Meta: meta, Compression: db.GetCompressionFlush(cfd.IOptions(), mo),
 		Reason: rocksdb.TableFileCreationReasonRecovery, EventLogger: d.eventLogger, JobID: r.jobID,
 		OldestKeyTime: now, CurrentTime: now, DBID: d.dbID, SessionID: d.sessionID, Priority: rocksdb.IOHigh,
 		Properties: &props, Stats: &stats, ReadOptions: &ro, BlobFiles: &blobs,
 		RangeSize: func(start, end []byte) uint64 { return base.CoveredSize(&ro, start, end) },
-	})
+	}
+	err = db.BuildTable(args)
+	if err == nil {
+		err = args.VerifyCounts(mem.NumEntries())
+	}
 	if err == nil && meta.FD.GetFileSize() > 0 {
 		// The MANIFEST is synced when it names the table; by then the directory
 		// has to have it.

@@ -18,7 +18,7 @@ import (
 // schedule hands a job to a pool. With enable_thread_tracking the job gets its
 // worker's record; else nil, which all of the record's methods take. Profiles show
 // the job under the labels rocksdb_job and rocksdb_db, execution traces as a
-// region.
+// region. unscheduled is called instead of a job that is taken back by its tag.
 func (d *DBImpl) schedule(kind string, job func(*monitoring.ThreadStatusData), pri rocksdb.Priority, tag any, unscheduled func()) {
 	labelled := func(status *monitoring.ThreadStatusData) {
 		pprof.Do(context.Background(), pprof.Labels("rocksdb_job", kind, "rocksdb_db", d.dbName), func(ctx context.Context) {

@@ -23,6 +23,7 @@ import (
 	"github.com/rocksdb-go/rocksdb/table"
 	"github.com/rocksdb-go/rocksdb/table/block_based/block"
 	"github.com/rocksdb-go/rocksdb/table/format"
+	"github.com/rocksdb-go/rocksdb/test_util/syncpoint"
 	"github.com/rocksdb-go/rocksdb/util"
 	"github.com/rocksdb-go/rocksdb/util/compression"
 )
@@ -331,6 +332,11 @@ func (b *BlockBasedTableBuilder) Add(ikey, value []byte) error {
 	p.KeyLargestSeqno, p.KeySmallestSeqno = max(p.KeyLargestSeqno, seq), min(p.KeySmallestSeqno, seq)
 	switch {
 	case dbformat.IsValueType(t):
+		skip := false
+		syncpoint.ProcessArg("BlockBasedTableBuilder::Add::skip", &skip)
+		if skip {
+			return nil
+		}
 		b.addPoint(ikey, value)
 	case t == dbformat.TypeRangeDeletion:
 		b.addTombstone(ikey, value)
@@ -356,6 +362,11 @@ func (b *BlockBasedTableBuilder) Add(ikey, value []byte) error {
 		p.NumMergeOperands++
 	}
 	return nil
+}
+
+// TestInjectIOError makes the builder fail as after a failed write.
+func (b *BlockBasedTableBuilder) TestInjectIOError() {
+	b.setErr(rocksdb.IOError("injected by a test"))
 }
 
 func (b *BlockBasedTableBuilder) addFailed() error {

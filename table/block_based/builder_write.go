@@ -381,9 +381,11 @@ func (b *BlockBasedTableBuilder) padToSuperBlock(size int) bool {
 	}
 	n := align - offset&(align-1)
 	if n >= align/ratio {
+		syncpoint.Process("BlockBasedTableBuilder::WriteMaybeCompressedBlock:SuperBlockAlignmentPaddingBytesExceedLimit")
 		return false
 	}
 	b.pad(int(n))
+	syncpoint.Process("BlockBasedTableBuilder::WriteMaybeCompressedBlock:SuperBlockAlignment")
 	return true
 }
 
