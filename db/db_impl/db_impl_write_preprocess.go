@@ -182,6 +182,7 @@ type wbmStall struct {
 // Block waits until Signal.
 func (s *wbmStall) Block() {
 	s.mu.Lock()
+	syncpoint.Process("WBMStallInterface::BlockDB")
 	for s.on {
 		s.cond.Wait()
 	}
