@@ -123,3 +123,36 @@ func TestCheckpointHereReadByEngine(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+func TestEmbeddedBlobsHereReadByEngine(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "db")
+	o := interopOptions(rocksdb.ZlibCompression, 7)
+	writeInterop(t, dir, o, 7)
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	path := filepath.Join(t.TempDir(), "external.sst")
+	w := rocksdb.NewSstFileWriter(o, nil)
+	defer w.Close()
+	blobs := rocksdb.DefaultSstFileWriterEmbeddedBlobOptions()
+	blobs.MinBlobSize = 100
+	must(w.OpenWithEmbeddedBlobs(path, &blobs, rocksdb.TemperatureUnknown))
+	for i := range 500 {
+		key, value := fmt.Appendf(nil, "key%05d", i), []byte(strings.Repeat(fmt.Sprint(i), 1+i%100))
+		if i%3 == 0 {
+			must(w.PutEntity(key, rocksdb.WideColumns{{Value: value}, {Name: []byte("other"), Value: value}}))
+		} else {
+			must(w.Put(key, value))
+		}
+	}
+	must(w.Finish(nil))
+	db, err := rocksdb.Open(dir, o)
+	must(err)
+	must(db.IngestExternalFile([]string{path}, nil))
+	must(db.Close())
+	ours := scanHere(t, dir, o)
+	sameLines(t, "11.8.1", engines.Scan(t, "11.8.1", dir), ours)
+}

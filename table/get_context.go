@@ -1,6 +1,6 @@
 // Port of table/get_context.{h,cc}. Differs: reusable, set up from a struct;
-// a value is pinned by a counted reference that the caller's ValuePinner gives;
-// same-file blobs are not composed here.
+// a value is pinned by a counted reference that the caller's ValuePinner gives; a
+// table with blobs of its own puts its fetcher before the lookup's.
 
 package table
 
@@ -206,6 +206,12 @@ func (g *GetContext) UserKeyToGetBlobValue() []byte {
 	}
 	return g.p.UserKey
 }
+
+// BlobFetcher is the parameter, or what SetBlobFetcher put in its place.
+func (g *GetContext) BlobFetcher() blobformat.BlobFetcher { return g.p.BlobFetcher }
+
+// SetBlobFetcher changes what reads blobs.
+func (g *GetContext) SetBlobFetcher(f blobformat.BlobFetcher) { g.p.BlobFetcher = f }
 
 // GetTracingGetID is the parameter.
 func (g *GetContext) GetTracingGetID() uint64 { return g.p.TracingGetID }
@@ -428,15 +434,7 @@ func (g *GetContext) saveEntity(key *dbformat.ParsedInternalKey, entity []byte, 
 	case g.p.Value != nil:
 		return g.withDefaultColumn(key, entity, pinner, func(value []byte, pinner ValuePinner) { pin(g.p.Value, value, pinner) })
 	case g.p.Columns != nil:
-		resolved, has, _, _, err := wide.ResolveEntityBlobColumns(nil, entity, key.UserKey, g.p.BlobFetcher)
-		if err == nil {
-			if has {
-				err = g.p.Columns.SetWideColumnValue(resolved, nil, wide.DeserializeSimple)
-			} else {
-				err = g.p.Columns.SetWideColumnValue(entity, owner(pinner), wide.DeserializeSimple)
-			}
-		}
-		if err != nil {
+		if err := wide.ReadEntity(g.p.Columns, entity, owner(pinner), key.UserKey, g.p.BlobFetcher); err != nil {
 			return g.readFailed(err)
 		}
 	}

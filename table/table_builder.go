@@ -56,12 +56,6 @@ type TableReaderOptions struct {
 	OldFormats bool
 }
 
-// EmbeddedBlobSource reads blobs that are stored in the table's own file.
-// Package db/blob implements it.
-type EmbeddedBlobSource interface {
-	GetSimpleGen2Blob(ro *rocksdb.ReadOptions, fileNumber, offset, size uint64, value *rocksdb.PinnableSlice) error
-}
-
 // DefaultTableReaderOptions fills in what is "not known" otherwise.
 func DefaultTableReaderOptions(io *options.ImmutableOptions, icmp *dbformat.InternalKeyComparator) TableReaderOptions {
 	return TableReaderOptions{IOptions: io, InternalComparator: icmp, Level: -1, UserDefinedTimestampsPersisted: true}
@@ -89,6 +83,9 @@ type TableBuilderOptions struct {
 	IsBottommost                 bool
 	Reason                       rocksdb.TableFileCreationReason
 	CurFileNum                   uint64
+	// EmbeddedBlobs makes a block-based table hold large values as blobs in the
+	// same file; nil: none.
+	EmbeddedBlobs *rocksdb.SstFileWriterEmbeddedBlobOptions
 }
 
 // DefaultTableBuilderOptions fills in what is "not known" otherwise.

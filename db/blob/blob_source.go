@@ -1,6 +1,5 @@
-// Port of db/blob/blob_source.{h,cc}. Differs: blobs are read one by one; the
-// blobs that tables hold themselves, and charging of the blob cache to the block
-// cache, are not built yet.
+// Port of db/blob/blob_source.{h,cc}. Differs: blobs are read one by one; charging
+// of the blob cache to the block cache is not built yet.
 
 package blob
 
@@ -118,15 +117,56 @@ func (s *BlobSource) GetBlob(ro *rocksdb.ReadOptions, userKey []byte, number, of
 		*value = rocksdb.NewPinnableSlice(blob, nil)
 		return bytesRead, nil
 	}
+	h, err := s.insert(key, blob)
+	if err != nil {
+		return 0, err
+	}
+	s.pin(h, value)
+	return bytesRead, nil
+}
+
+func (s *BlobSource) insert(key, blob []byte) (rocksdb.CacheHandle, error) {
 	h, err := s.cache.Insert(key, blob, &contentsHelper, contentsCharge(blob), rocksdb.CachePriorityBottom, true)
 	if err != nil {
 		monitoring.RecordTick(s.stats, rocksdb.BlobDBCacheAddFailures, 1)
-		return 0, err
+		return nil, err
 	}
 	monitoring.RecordTick(s.stats, rocksdb.BlobDBCacheAdd, 1)
 	monitoring.RecordTick(s.stats, rocksdb.BlobDBCacheBytesWrite, uint64(len(blob)))
-	s.pin(h, value)
-	return bytesRead, nil
+	return h, nil
+}
+
+// GetSimpleGen2Blob implements table.EmbeddedBlobSource.
+func (s *BlobSource) GetSimpleGen2Blob(ro *rocksdb.ReadOptions, f *blobformat.SimpleGen2File, index *blobformat.BlobIndex) (
+	data []byte, owner rocksdb.Releaser, err error) {
+	var buf [cache.CacheKeySize]byte
+	var key []byte
+	if s.cache != nil {
+		key = f.RecordCacheKey(index.Offset).Append(buf[:0])
+		if h := s.lookup(key, ro.PerfContext); h != nil {
+			return h.Value().([]byte), &cachedBlob{s.cache, h}, nil
+		}
+	}
+	if ro.ReadTier == rocksdb.BlockCacheTier {
+		return nil, nil, rocksdb.Incomplete("Cannot read blob(s): no disk I/O allowed")
+	}
+	if data, err = f.Read(ro, index); err != nil {
+		return nil, nil, err
+	}
+	n := uint64(len(data)) + blobformat.SimpleGen2BlobTrailerSize
+	monitoring.RecordTick(s.stats, rocksdb.BlobDBBlobFileBytesRead, n)
+	if pc := ro.PerfContext; pc.Enabled(rocksdb.EnableCount) {
+		pc.BlobReadCount++
+		pc.BlobReadByte += n
+	}
+	if s.cache == nil || !ro.FillCache {
+		return data, nil, nil
+	}
+	h, err := s.insert(key, data)
+	if err != nil {
+		return nil, nil, err
+	}
+	return data, &cachedBlob{s.cache, h}, nil
 }
 
 // readFromFile reads the blob. When it looks damaged the file is opened afresh

@@ -77,16 +77,6 @@ func Serialize(dst []byte, columns rocksdb.WideColumns) ([]byte, error) {
 	return dst, nil
 }
 
-// SerializedSizeV1 is the number of bytes Serialize appends.
-func SerializedSizeV1(columns rocksdb.WideColumns) int {
-	n := util.VarintLength(uint64(Version1)) + util.VarintLength(uint64(len(columns)))
-	for i := range columns {
-		name, value := len(columns[i].Name), len(columns[i].Value)
-		n += util.VarintLength(uint64(name)) + name + util.VarintLength(uint64(value)) + value
-	}
-	return n
-}
-
 // SerializeV2 appends version 2 to dst; the values of blob columns are replaced
 // by their indexes.
 func SerializeV2(dst []byte, columns rocksdb.WideColumns, blobs []BlobColumn) ([]byte, error) {
@@ -374,6 +364,43 @@ func GetValueOfDefaultColumn(entity []byte) (value []byte, isBlob bool, err erro
 	return s.values[:valueSize:valueSize], s.types[0] == byte(dbformat.TypeBlobIndex), nil
 }
 
+// ReadEntity sets dst to an entity's columns. owner keeps the entity's bytes; nil
+// copies them. Blobs are fetched, each into memory of its own; a nil fetcher makes
+// them a corruption.
+func ReadEntity(dst *rocksdb.PinnableWideColumns, entity []byte, owner rocksdb.Releaser, userKey []byte, fetcher blobformat.BlobFetcher) error {
+	var few [4]BlobColumn
+	blobs := few[:0]
+	err := dst.SetWideColumnValue(entity, owner, func(columns rocksdb.WideColumns, entity []byte) (_ rocksdb.WideColumns, err error) {
+		columns, blobs, err = Deserialize(columns, blobs, entity)
+		return columns, err
+	})
+	for i := range blobs {
+		var value rocksdb.PinnableSlice
+		if err != nil {
+			break
+		}
+		if _, err = fetchColumn(&blobs[i], userKey, fetcher, &value); err == nil {
+			dst.ResolveColumn(blobs[i].Column, value)
+		}
+	}
+	if err != nil {
+		dst.Reset()
+	}
+	return err
+}
+
+// fetchColumn reads a column's blob.
+func fetchColumn(b *BlobColumn, userKey []byte, fetcher blobformat.BlobFetcher, value *rocksdb.PinnableSlice) (bytesRead uint64, err error) {
+	if b.Index.IsInlined() {
+		value.PinSelf(b.Index.Value)
+		return 0, nil
+	}
+	if fetcher == nil {
+		return 0, rocksdb.Corruption("Cannot resolve blob columns in entity without a blob fetcher")
+	}
+	return fetcher.FetchBlob(userKey, &b.Index, value)
+}
+
 // ResolveEntityBlobColumns gives an entity with its blobs fetched, as version 1
 // appended to dst; resolved is false, and nothing appended, when it has none.
 // A nil fetcher makes a blob that is not inlined a corruption.
@@ -390,19 +417,14 @@ func ResolveEntityBlobColumns(dst, entity, userKey []byte, fetcher blobformat.Bl
 	}()
 	for i := range blobs {
 		b := &blobs[i]
-		if b.Index.IsInlined() {
-			columns[b.Column].Value = b.Index.Value
-			continue
-		}
-		if fetcher == nil {
-			return dst, false, bytesRead, blobsRead, rocksdb.Corruption("Wide column blob reference where blobs cannot be read")
-		}
-		n, err := fetcher.FetchBlob(userKey, &b.Index, &values[i])
+		n, err := fetchColumn(b, userKey, fetcher, &values[i])
 		if err != nil {
 			return dst, false, bytesRead, blobsRead, err
 		}
-		bytesRead += n
-		blobsRead++
+		if !b.Index.IsInlined() {
+			bytesRead += n
+			blobsRead++
+		}
 		columns[b.Column].Value = values[i].Data()
 	}
 	dst, err = Serialize(dst, columns)

@@ -281,8 +281,8 @@ func TestWideColumnSerializationTest_RandomizedSerializeDeserializeRoundTrip(t *
 			t.Fatal(err, n)
 		}
 		v1 := must[[]byte](t)(Serialize(nil, columns))
-		if len(v1) != SerializedSizeV1(columns) {
-			t.Fatalf("%d bytes, %d foretold", len(v1), SerializedSizeV1(columns))
+		if len(v1) != columns.SerializedSize() {
+			t.Fatalf("%d bytes, %d foretold", len(v1), columns.SerializedSize())
 		}
 		if !same(must[rocksdb.WideColumns](t)(DeserializeSimple(nil, v1)), columns) {
 			t.Fatal("version 1 differs")
@@ -389,4 +389,53 @@ func FuzzDeserialize(f *testing.F) {
 			t.Fatal(err)
 		}
 	})
+}
+
+func TestPinnableWideColumnsTest_SerializedSizeMatchesSerializedSizeV1(t *testing.T) {
+	var p rocksdb.PinnableWideColumns
+	p.SetPlainValue([]byte("plain-value"), nil)
+	if got, want := p.SerializedSize(), p.Columns().SerializedSize(); got != want {
+		t.Errorf("%d bytes of a plain value, not %d", got, want)
+	}
+	entity := must[[]byte](t)(Serialize(nil, cols("", "default", "attr1", "val1", "attr2", "")))
+	if err := p.SetWideColumnValue(entity, nil, DeserializeSimple); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := p.SerializedSize(), p.Columns().SerializedSize(); got != want || got != len(entity) {
+		t.Errorf("%d bytes of an entity of %d, not %d", got, len(entity), want)
+	}
+}
+
+// pinnedBlobs is a fetcher whose blobs stay where they are.
+type pinnedBlobs struct{ data []byte }
+
+func (f *pinnedBlobs) FetchBlob(_ []byte, _ *blobformat.BlobIndex, value *rocksdb.PinnableSlice) (uint64, error) {
+	value.PinSlice(f.data, nil)
+	return 0, nil
+}
+
+func TestPinnableWideColumnsTest_ResolveColumnsZeroCopy(t *testing.T) {
+	entity := must[[]byte](t)(SerializeV2(nil, cols("", "default-value", "blob_col", "x"), []BlobColumn{{1, blobIndex(42, 100, 50)}}))
+	fetcher := pinnedBlobs{[]byte("resolved-blob-payload")}
+	var p rocksdb.PinnableWideColumns
+	if err := ReadEntity(&p, entity, nil, nil, &fetcher); err != nil {
+		t.Fatal(err)
+	}
+	got := p.Columns()
+	if !same(got, cols("", "default-value", "blob_col", "resolved-blob-payload")) {
+		t.Fatalf("%v", got)
+	}
+	if &got[1].Value[0] != &fetcher.data[0] {
+		t.Error("the blob was copied")
+	}
+	// A copy of the columns still points to where they are.
+	inline, moved := &got[0].Value[0], p
+	if &moved.Columns()[0].Value[0] != inline || &moved.Columns()[1].Value[0] != &fetcher.data[0] {
+		t.Error("columns moved")
+	}
+	p.Reset()
+	if len(p.Columns()) != 0 {
+		t.Error("columns are left")
+	}
+	wantCorruption(t, ReadEntity(&p, entity, nil, nil, nil), "blob fetcher")
 }

@@ -50,9 +50,14 @@ type SstFileWriterEmbeddedBlobOptions struct {
 	// MinBlobSize is the least size in bytes of values that are stored as blobs
 	// in the file. Default 2048.
 	MinBlobSize uint64
+	// Compression and CompressionOpts have no effect yet, as upstream: blobs in
+	// table files are never compressed.
+	Compression     CompressionType
+	CompressionOpts CompressionOptions
 }
 
 // DefaultSstFileWriterEmbeddedBlobOptions gives the defaults.
 func DefaultSstFileWriterEmbeddedBlobOptions() SstFileWriterEmbeddedBlobOptions {
-	return SstFileWriterEmbeddedBlobOptions{MinBlobSize: 2048}
+	return SstFileWriterEmbeddedBlobOptions{MinBlobSize: 2048, Compression: DisableCompressionOption,
+		CompressionOpts: DefaultCompressionOptions()}
 }

@@ -3,11 +3,25 @@
 
 package rocksdb
 
+import "math/bits"
+
 // WideColumn is a named value of an entity.
 type WideColumn struct{ Name, Value []byte }
 
 // WideColumns are an entity's columns, in ascending order of names.
 type WideColumns []WideColumn
+
+// SerializedSize is the size of an entity of these columns, in format version 1,
+// in bytes.
+func (c WideColumns) SerializedSize() int {
+	varint := func(n int) int { return (bits.Len(uint(n)|1) + 6) / 7 }
+	n := 1 + varint(len(c)) // the version comes first
+	for i := range c {
+		name, value := len(c[i].Name), len(c[i].Value)
+		n += varint(name) + name + varint(value) + value
+	}
+	return n
+}
 
 // DefaultWideColumnName, empty, is the name of the column that stands for a
 // plain value.
@@ -18,6 +32,7 @@ const DefaultWideColumnName = ""
 type PinnableWideColumns struct {
 	value   PinnableSlice
 	columns WideColumns
+	blobs   []PinnableSlice // values that are not in value
 }
 
 // Columns gives the columns; they must not be changed.
@@ -52,7 +67,19 @@ func (p *PinnableWideColumns) SetWideColumnValue(entity []byte, owner Releaser, 
 	return nil
 }
 
+// SerializedSize is the size of the columns as an entity, in bytes. PayloadSize
+// does not depend on a format.
+func (p *PinnableWideColumns) SerializedSize() int { return p.columns.SerializedSize() }
+
+// ResolveColumn gives the i-th column another value, with memory of its own; the
+// other columns stay where they are.
+func (p *PinnableWideColumns) ResolveColumn(i int, value PinnableSlice) {
+	p.blobs = append(p.blobs, value)
+	p.columns[i].Value = value.Data()
+}
+
 func (p *PinnableWideColumns) pin(value []byte, owner Releaser) {
+	p.releaseBlobs()
 	if owner != nil {
 		p.value.PinSlice(value, owner)
 	} else {
@@ -62,6 +89,15 @@ func (p *PinnableWideColumns) pin(value []byte, owner Releaser) {
 
 // Reset drops the columns and gives back what they are in.
 func (p *PinnableWideColumns) Reset() {
+	p.releaseBlobs()
 	p.value.Release()
 	p.columns = p.columns[:0]
+}
+
+func (p *PinnableWideColumns) releaseBlobs() {
+	for i := range p.blobs {
+		p.blobs[i].Release()
+	}
+	clear(p.blobs)
+	p.blobs = p.blobs[:0]
 }

@@ -71,7 +71,8 @@ type BlockBasedTableBuilder struct {
 	flushPolicy      rocksdb.FlushBlockPolicy
 	index            IndexBuilder
 	partitionedIndex *partitionedIndexBuilder
-	userIndex        *userIndexBuilder // nil: none
+	userIndex        *userIndexBuilder   // nil: none
+	embedded         *embeddedBlobWriter // nil: none
 	filter           FilterBlockBuilder
 	lastIKey         []byte
 	props            rocksdb.TableProperties
@@ -133,7 +134,8 @@ func NewBlockBasedTableBuilder(opts *rocksdb.BlockBasedTableOptions, tbo *table.
 		ioptions: tbo.IOptions, mopts: tbo.MOptions, opts: *opts, icmp: icmp,
 		tsSize: icmp.TimestampSize(), persistTS: tbo.IOptions.PersistUserDefinedTimestamps,
 		prefixExtractor: tbo.MOptions.PrefixExtractor, file: f, reason: tbo.Reason, state: stateUnbuffered,
-		valueDeltaInIdx: opts.FormatVersion >= 4 && !opts.BlockAlign,
+		// Delta encoding takes blocks to follow one another.
+		valueDeltaInIdx: opts.FormatVersion >= 4 && !opts.BlockAlign && tbo.EmbeddedBlobs == nil,
 		warm:            computeWarmCache(opts.PrepopulateBlockCache, tbo.Reason),
 	}
 	b.ioOpts = rocksdb.DefaultIOOptions()
@@ -163,6 +165,10 @@ func NewBlockBasedTableBuilder(opts *rocksdb.BlockBasedTableOptions, tbo *table.
 	b.create = blockCreateContext{
 		opts: &b.opts, icmp: icmp, statistics: b.ioptions.Stats, protection: b.mopts.BlockProtectionBytesPerKey,
 		indexValueIsFull: !b.valueDeltaInIdx, indexHasFirstKey: opts.IndexType == rocksdb.BinarySearchWithFirstKey,
+	}
+	if tbo.EmbeddedBlobs != nil {
+		b.embedded = newEmbeddedBlobWriter(b, tbo.EmbeddedBlobs)
+		b.comp.parallelThreads = 1 // blobs are written between blocks
 	}
 	b.startParallel()
 	return b, nil
@@ -332,6 +338,13 @@ func (b *BlockBasedTableBuilder) Add(ikey, value []byte) error {
 	p.KeyLargestSeqno, p.KeySmallestSeqno = max(p.KeyLargestSeqno, seq), min(p.KeySmallestSeqno, seq)
 	switch {
 	case dbformat.IsValueType(t):
+		if b.embedded != nil {
+			var err error
+			if ikey, value, err = b.embedded.extract(ikey, value, t); err != nil {
+				b.setErr(err)
+				return b.Status()
+			}
+		}
 		skip := false
 		syncpoint.ProcessArg("BlockBasedTableBuilder::Add::skip", &skip)
 		if skip {

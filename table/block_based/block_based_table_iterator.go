@@ -113,6 +113,11 @@ func (t *BlockBasedTable) NewIterator(ro *rocksdb.ReadOptions, prefixExtractor r
 	}
 	totalOrder := ro.TotalOrderSeek || it.needUpperBoundOK && t.indexType == rocksdb.HashSearch
 	it.index = t.newIndexIterator(&it.rc, totalOrder, &it.indexScratch)
+	if t.blobs != nil && caller != rocksdb.CallerSSTDumpTool {
+		// Which entries are blobs is in the data blocks, so they are read.
+		it.allowUnprepared = false
+		return &embeddedBlobIterator{BlockBasedTableIterator: it, eager: !allowUnpreparedValue}
+	}
 	return it
 }
 

@@ -1,8 +1,9 @@
 // Port of table/block_based/block_based_table_reader.{h,cc}: opening and
 // closing. Lookups are in reader_get.go, checks and dumps in reader_verify.go,
-// blocks come through block_cache.go. Differs: no user-defined indexes, no
-// embedded blobs, no persistent cache and no block cache trace yet; tables of
-// format versions 0 and 1 are read for importing (TableReaderOptions.OldFormats).
+// blocks come through block_cache.go. Blobs within the
+// file are in embedded_blobs.go. Differs: no persistent cache and no block cache
+// trace yet; tables of format versions 0 and 1 are read for importing
+// (TableReaderOptions.OldFormats).
 
 package blockbased
 
@@ -12,6 +13,7 @@ import (
 	"sync/atomic"
 
 	"github.com/rocksdb-go/rocksdb/cache"
+	"github.com/rocksdb-go/rocksdb/db/blob/blobformat"
 	"github.com/rocksdb-go/rocksdb/db/dbformat"
 	"github.com/rocksdb-go/rocksdb/db/rangedel"
 	"github.com/rocksdb-go/rocksdb/file"
@@ -73,6 +75,8 @@ type BlockBasedTable struct {
 	tableExtractor rocksdb.SliceTransform // that the file was written with
 	reservation    *cache.CacheReservationHandle
 	times          writeTimes
+	blobs          *blobformat.SimpleGen2File // within the file; nil: none
+	blobSource     table.EmbeddedBlobSource   // nil: read directly
 
 	wholeKeyFiltering bool
 	prefixFiltering   bool
@@ -187,6 +191,7 @@ func (t *BlockBasedTable) open(ro *rocksdb.ReadOptions, p *OpenParams) error {
 	t.setTableExtractor(p.Reader.PrefixExtractor)
 	syncpoint.ProcessArg("BlockBasedTable::Open::ForceNullTablePrefixExtractor", &t.tableExtractor)
 	t.baseCacheKey = setupBaseCacheKey(t.props, p.Reader.CurDBSessionID, p.Reader.CurFileNum)
+	t.setupEmbeddedBlobs(p.Reader.BlobSource)
 	if err := t.readRangeDels(s); err != nil {
 		return err
 	}

@@ -171,6 +171,9 @@ func (b *BlockBasedTableBuilder) writeProperties(meta *table.MetaIndexBuilder) {
 		return
 	}
 	b.finishProperties()
+	if b.embedded != nil {
+		b.embedded.finish(&b.props)
+	}
 	props := table.NewPropertyBlockBuilder()
 	props.AddTableProperty(&b.props)
 	if !table.NotifyCollectTableCollectorsOnFinish(b.collectors, b.ioptions.Logger, props,

@@ -19,10 +19,11 @@ import (
 
 // lookupScratch is a lookup's iterators, kept from one to the next.
 type lookupScratch struct {
-	index  indexScratch
-	data   block.DataBlockIter
-	rc     readContext
-	parsed dbformat.ParsedInternalKey
+	index    indexScratch
+	data     block.DataBlockIter
+	rc       readContext
+	parsed   dbformat.ParsedInternalKey
+	embedded embeddedLookup
 	// mapped is the file of a table that stays open, for blocks in its mapping.
 	mapped *file.RandomAccessFileReader
 }
@@ -172,6 +173,17 @@ func (t *BlockBasedTable) get(s *lookupScratch, it internaliter.InternalIndexIte
 }
 
 func (t *BlockBasedTable) getFromBlock(s *lookupScratch, key []byte, gc *table.GetContext) (done, matched bool, err error) {
+	if t.blobs == nil {
+		return t.saveValues(s, key, gc)
+	}
+	s.embedded.begin(t, s.rc.ro, gc)
+	done, matched, err = t.saveValues(s, key, gc)
+	s.embedded.end(gc)
+	return done, matched, err
+}
+
+// saveValues hands the block's entries at and after key to gc.
+func (t *BlockBasedTable) saveValues(s *lookupScratch, key []byte, gc *table.GetContext) (done, matched bool, err error) {
 	d := &s.data
 	// With timestamps the hash index alone does not decide.
 	if !d.SeekForGet(key) && t.icmp.TimestampSize() == 0 {
@@ -187,7 +199,13 @@ func (t *BlockBasedTable) getFromBlock(s *lookupScratch, key []byte, gc *table.G
 			_, err := dbformat.ParseInternalKey(ikey, t.ioptions.AllowDataInErrors)
 			return true, matched, err
 		}
-		more, m, err := gc.SaveValue(p, d.Value(), s)
+		value, pinner := d.Value(), table.ValuePinner(s)
+		if t.blobs != nil {
+			if value, pinner, err = s.embedded.resolve(p, value, s); err != nil {
+				return true, matched, err
+			}
+		}
+		more, m, err := gc.SaveValue(p, value, pinner)
 		matched = matched || m
 		if err != nil || !more {
 			return true, matched, err

@@ -16,6 +16,7 @@ import (
 	"github.com/rocksdb-go/rocksdb/options"
 	"github.com/rocksdb-go/rocksdb/table"
 	blockbased "github.com/rocksdb-go/rocksdb/table/block_based"
+	"github.com/rocksdb-go/rocksdb/table/format"
 	"github.com/rocksdb-go/rocksdb/test_util/syncpoint"
 	"github.com/rocksdb-go/rocksdb/util"
 )
@@ -98,6 +99,10 @@ func NewSstFileWriter(o *rocksdb.Options, c *rocksdb.SstFileWriterOptions) *SstF
 // Open begins the file at path; temperature is a hint to the file system. A
 // file that was begun before is abandoned.
 func (w *SstFileWriter) Open(path string, temperature rocksdb.Temperature) error {
+	return w.open(path, nil, temperature)
+}
+
+func (w *SstFileWriter) open(path string, blobs *rocksdb.SstFileWriterEmbeddedBlobOptions, temperature rocksdb.Temperature) error {
 	_ = w.Close() // what becomes of an abandoned file does not matter
 	factory, ok := w.mo.TableFactory.(table.Factory)
 	if !ok {
@@ -116,6 +121,7 @@ func (w *SstFileWriter) Open(path string, temperature rocksdb.Temperature) error
 		FileChecksumGenFactory:  w.io.FileChecksumGenFactory,
 		PerformDataVerification: w.io.ChecksumHandoffFileTypes.Contains(rocksdb.TableFile)})
 	o := w.builderOptions()
+	o.EmbeddedBlobs = blobs
 	w.builder, err = factory.NewTableBuilder(&o, w.writer)
 	if err != nil {
 		w.builder = nil
@@ -128,9 +134,29 @@ func (w *SstFileWriter) Open(path string, temperature rocksdb.Temperature) error
 	return nil
 }
 
-// OpenWithEmbeddedBlobs is not built yet.
-func (w *SstFileWriter) OpenWithEmbeddedBlobs(string, *rocksdb.SstFileWriterEmbeddedBlobOptions, rocksdb.Temperature) error {
-	return rocksdb.NotSupported("SstFileWriter.OpenWithEmbeddedBlobs is not built yet")
+// OpenWithEmbeddedBlobs is Open for a file that holds large values as blobs
+// between its blocks, where the table refers to them; Put and PutEntity then tell
+// errors of writing at once. The table has to be block-based, of format_version 7
+// or later. RocksDB 11.6 and later read it. o may be nil.
+func (w *SstFileWriter) OpenWithEmbeddedBlobs(path string, o *rocksdb.SstFileWriterEmbeddedBlobOptions, temperature rocksdb.Temperature) error {
+	if w.builder != nil {
+		return rocksdb.InvalidArgument("File is already opened")
+	}
+	var bbto *rocksdb.BlockBasedTableOptions
+	if w.mo.TableFactory != nil {
+		bbto, _ = w.mo.TableFactory.OptionsPtr(rocksdb.BlockBasedTableOptionsName).(*rocksdb.BlockBasedTableOptions)
+	}
+	if bbto == nil {
+		return rocksdb.InvalidArgument("Embedded blob SSTs require block-based table format")
+	}
+	if !format.FormatVersionUsesCompressionManagerName(bbto.FormatVersion) {
+		return rocksdb.InvalidArgument("Embedded blob SSTs require block-based table format_version >= 7")
+	}
+	if o == nil {
+		d := rocksdb.DefaultSstFileWriterEmbeddedBlobOptions()
+		o = &d
+	}
+	return w.open(path, o, temperature)
 }
 
 func (w *SstFileWriter) builderOptions() table.TableBuilderOptions {

@@ -25,7 +25,7 @@ func FetchEncodedBlob(f BlobFetcher, userKey, encoded []byte, value *rocksdb.Pin
 		return 0, nil
 	}
 	if f == nil {
-		return 0, rocksdb.Corruption("blob reference where blobs cannot be read")
+		return 0, rocksdb.Corruption("Cannot resolve blob reference without a blob fetcher")
 	}
 	return f.FetchBlob(userKey, &index, value)
 }
