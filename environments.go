@@ -14,9 +14,7 @@ import (
 // without any it is cfg's Env. Upstream: Env::CreateFromUri.
 func CreateEnvFromURI(cfg *ConfigOptions, envURI, fsURI string) (Env, error) {
 	RegisterBuiltins()
-	c := *orDefaultConfig(cfg)
-	c.IgnoreUnsupportedOptions = false // an Env that is not there is an error
-	return options.CreateEnvFromURI(&c, envURI, fsURI)
+	return options.CreateEnvFromURI(orDefaultConfig(cfg), envURI, fsURI)
 }
 
 // NewEncryptedEnv is base with the contents of files encrypted; names and the

@@ -139,6 +139,7 @@ type ColumnFamilyData struct {
 	nextEpochNumber           atomic.Uint64
 	fullHistoryTSLow          []byte
 	flushSkipsReschedule      bool // see SetFlushSkipReschedule
+	pathsRegistered           bool // at the file system; constant
 
 	// ingestSstLock is held for reading while files are ingested, and for
 	// writing while what reads found is written to the memtable. It comes before
@@ -197,6 +198,7 @@ func (c *ColumnFamilyData) destroyLocked(free *[]*memtable.MemTable) {
 	if c.imm != nil {
 		c.imm.UnrefCurrent(free)
 	}
+	c.unregisterDBPaths()
 	c.set.removeLocked(c)
 }
 
@@ -690,7 +692,35 @@ func newColumnFamilyData(id uint32, name string, s *ColumnFamilySet, dummyVersio
 	} else if log != nil {
 		logging.Info(log, "\t(skipping printing options)")
 	}
+	c.registerDBPaths()
 	return c
+}
+
+// registerDBPaths tells the file system that tables will be in the family's
+// directories.
+func (c *ColumnFamilyData) registerDBPaths() {
+	err := c.ioptions.FS.RegisterDBPaths(c.getDBPaths())
+	c.pathsRegistered = err == nil
+	if err != nil {
+		logging.Error(c.ioptions.Logger, "Failed to register data paths of column family (id: %d, name: %s): %v", c.id, c.name, err)
+	}
+}
+
+func (c *ColumnFamilyData) unregisterDBPaths() {
+	if !c.pathsRegistered {
+		return
+	}
+	if err := c.ioptions.FS.UnregisterDBPaths(c.getDBPaths()); err != nil {
+		logging.Error(c.ioptions.Logger, "Failed to unregister data paths of column family (id: %d, name: %s): %v", c.id, c.name, err)
+	}
+}
+
+func (c *ColumnFamilyData) getDBPaths() []string {
+	paths := make([]string, len(c.ioptions.CFPaths))
+	for i, p := range c.ioptions.CFPaths {
+		paths[i] = p.Path
+	}
+	return paths
 }
 
 // SuperVersionContext collects what has to be done without the DB mutex after

@@ -43,8 +43,8 @@ type flagsMore struct {
 	CompressionChecksum                         bool    `flag:"compression_checksum,false" help:"compression checksum"`
 	BottommostCompressionType                   string  `flag:"bottommost_compression_type,disable" help:"compression of the last level by name; disable takes compression_type"`
 	ChecksumType                                string  `flag:"checksum_type,kCRC32c" help:"kind of block checksum by name"`
-	EnvUri                                      string  `flag:"env_uri," unbuilt:"" help:"env uri"`
-	FsUri                                       string  `flag:"fs_uri," unbuilt:"" help:"fs uri"`
+	EnvUri                                      string  `flag:"env_uri," help:"environment to use, from the registry"`
+	FsUri                                       string  `flag:"fs_uri," help:"file system to use, from the registry"`
 	TolerateNonInjectedIOErrorsForRemoteDbs     bool    `flag:"tolerate_non_injected_io_errors_for_remote_dbs,false" help:"tolerate non injected io errors for remote dbs"`
 	OpsPerThread                                uint64  `flag:"ops_per_thread,1200000" help:"operations of a worker"`
 	Log2KeysPerLock                             uint64  `flag:"log2_keys_per_lock,2" help:"log2 of the keys a lock covers"`

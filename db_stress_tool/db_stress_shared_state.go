@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/rocksdb-go/rocksdb/env"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
 	"github.com/rocksdb-go/rocksdb/util"
 )
@@ -51,7 +52,7 @@ func newSharedState(f *Flags, s *stressTest) (*sharedState, error) {
 		return nil, rocksdb.InvalidArgument("Cannot use --expected_values_dir on when --clear_column_family_one_in is greater than zero.")
 	}
 	sh.expected = &expectedStateManager{
-		maxKey: f.MaxKey, families: int(f.ColumnFamilies), fs: s.tool.rawEnv.GetFileSystem(), dir: s.expectedDir, keys: s.tool.keys,
+		maxKey: f.MaxKey, families: int(f.ColumnFamilies), fs: env.DefaultFileSystem(), dir: s.expectedDir, keys: s.tool.keys,
 		check: func(c rocksdb.WideColumns) bool { return f.verifyWideColumns(defaultColumn(c), c) },
 		fail:  s.tool.fatal,
 	}

@@ -3,6 +3,7 @@
 package dbstresstool
 
 import (
+	"errors"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -21,6 +22,7 @@ import (
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
 	"github.com/rocksdb-go/rocksdb/memtable"
 	"github.com/rocksdb-go/rocksdb/monitoring"
+	"github.com/rocksdb-go/rocksdb/options"
 	"github.com/rocksdb-go/rocksdb/table/builtin"
 	"github.com/rocksdb-go/rocksdb/test_util/killpoint"
 	"github.com/rocksdb-go/rocksdb/util/compression"
@@ -111,6 +113,10 @@ func (t *Tool) fatal(err error) { t.terminate("%v", err) }
 // Run checks the flags, runs the test, and gives the exit code.
 func (t *Tool) Run() int {
 	f := t.flags
+	if err := t.createEnv(); err != nil {
+		t.errf("%v\n", err)
+		return 1
+	}
 	if f.DestroyDBAndExit {
 		return t.destroyAll()
 	}
@@ -137,6 +143,20 @@ func (t *Tool) Run() int {
 	}
 	killpoint.Set(int(f.KillRandomTest), splitList(f.KillExcludePrefixes))
 	return t.runAll()
+}
+
+// createEnv makes the Env that --env_uri or --fs_uri names.
+func (t *Tool) createEnv() (err error) {
+	f := t.flags
+	if f.EnvUri != "" && f.FsUri != "" {
+		return errors.New("Error: --env_uri and --fs_uri are mutually exclusive")
+	}
+	fsutil.RegisterDefault()
+	cfg := rocksdb.DefaultConfigOptions()
+	if t.rawEnv, err = options.CreateEnvFromURI(&cfg, f.EnvUri, f.FsUri); err != nil {
+		return fmt.Errorf("Error Creating Env URI: %s: %w", f.EnvUri, err)
+	}
+	return nil
 }
 
 // setUp makes what all databases share.

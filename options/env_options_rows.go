@@ -58,21 +58,24 @@ func CreateEnvFromString(cfg *rocksdb.ConfigOptions, value string) (rocksdb.Env,
 }
 
 // CreateEnvFromURI makes an Env of envURI, or puts the file system of fsURI into
-// cfg's Env; both cannot be. Where both are empty it is cfg's Env.
+// cfg's Env; both cannot be. Where both are empty it is cfg's Env. What is not
+// supported is an error whatever cfg ignores.
 func CreateEnvFromURI(cfg *rocksdb.ConfigOptions, envURI, fsURI string) (rocksdb.Env, error) {
 	base := cfg.Env
 	if base == nil {
 		base = env.Default()
 	}
+	strict := *cfg
+	strict.IgnoreUnsupportedOptions = false
 	switch {
 	case envURI != "" && fsURI != "":
 		return nil, rocksdb.InvalidArgument("cannot specify both fs_uri and env_uri")
 	case envURI != "":
-		return CreateEnvFromString(cfg, envURI)
+		return CreateEnvFromString(&strict, envURI)
 	case fsURI == "":
 		return base, nil
 	}
-	fs, err := CreateFromString[rocksdb.FileSystem](cfg, registry.KindFileSystem, fsURI)
+	fs, err := CreateFromString[rocksdb.FileSystem](&strict, registry.KindFileSystem, fsURI)
 	if err != nil {
 		return nil, err
 	}

@@ -17,6 +17,7 @@ import (
 	dbimpl "github.com/rocksdb-go/rocksdb/db/db_impl"
 	"github.com/rocksdb-go/rocksdb/db/wide"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
+	"github.com/rocksdb-go/rocksdb/options"
 	"github.com/rocksdb-go/rocksdb/util"
 	"github.com/rocksdb-go/rocksdb/utilities/ttl"
 )
@@ -376,7 +377,7 @@ var commonOptions = []string{"env_uri", "fs_uri", "db", "secondary_path", "leade
 	"ignore_unknown_options", "column_family", "use_txn", "txn_write_policy"}
 
 // notSupported are the common ones that are not built yet.
-var notSupported = []string{"env_uri", "fs_uri", "secondary_path", "leader_path", "use_txn", "txn_write_policy"}
+var notSupported = []string{"secondary_path", "leader_path", "use_txn", "txn_write_policy"}
 
 func (c *LDBCommand) noDBOpen() bool { return c.def.noDBOpen || c.def.dbOptional && c.dbPath == "" }
 
@@ -419,9 +420,14 @@ func (c *LDBCommand) run() {
 		c.failErr("", rocksdb.NotSupported("command", c.def.name))
 		return
 	}
-	if c.optionMap["env_uri"] != "" && c.optionMap["fs_uri"] != "" {
-		c.fail("Invalid argument: cannot specify both fs_uri and env_uri")
-		return
+	if c.options.Env == nil {
+		e, err := options.CreateEnvFromURI(&c.configOptions, c.optionMap["env_uri"], c.optionMap["fs_uri"])
+		if err != nil {
+			c.warnf("%v\n", err)
+			c.failErr("", err)
+			return
+		}
+		c.options.Env = e
 	}
 	for _, name := range notSupported {
 		if _, ok := c.optionMap[name]; ok || c.isFlag(name) {

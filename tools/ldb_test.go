@@ -202,7 +202,6 @@ func TestLDB_NotSupported(t *testing.T) {
 	c.fails("backup --backup_dir=x", "Failed: Not implemented: command: backup\n")
 	c.fails("put a b --use_txn", "Failed: Not implemented: --use_txn\n")
 	c.fails("scan --secondary_path=x", "Failed: Not implemented: --secondary_path\n")
-	c.fails("scan --env_uri=x", "Failed: Not implemented: --env_uri\n")
 }
 
 func TestLDBTestCase_HexPutGet(t *testing.T) {

@@ -92,9 +92,10 @@ func (s *sstDump) parse(args []string) (done bool, err error) {
 func (s *sstDump) option(name, value string) (known bool, err error) {
 	a := &s.args
 	switch name {
-	case "env_uri", "fs_uri":
-		s.warnf("sst_dump: %v\n", rocksdb.NotSupported("--"+name))
-		return true, sstDumpExit(1)
+	case "env_uri":
+		a.envURI = value
+	case "fs_uri":
+		a.fsURI = value
 	case "file":
 		a.paths = append(a.paths, value)
 	case "command":

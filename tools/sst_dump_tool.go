@@ -17,8 +17,8 @@ import (
 	"strings"
 
 	"github.com/rocksdb-go/rocksdb/db/dbformat"
-	"github.com/rocksdb-go/rocksdb/env"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
+	"github.com/rocksdb-go/rocksdb/options"
 	"github.com/rocksdb-go/rocksdb/table/sstfile"
 	"github.com/rocksdb-go/rocksdb/util"
 )
@@ -36,6 +36,7 @@ func (e sstDumpExit) Error() string { return "exit code " + strconv.Itoa(int(e))
 
 // sstDumpArgs are the arguments of a run.
 type sstDumpArgs struct {
+	envURI, fsURI                    string
 	paths                            []string
 	command                          string
 	outputHex, inputKeyHex           bool
@@ -96,11 +97,14 @@ func (s *sstDump) run(args []string) error {
 	if err := s.checkArgs(); err != nil {
 		return err
 	}
-	e := s.t.Options.Env
-	if e == nil {
-		e = env.Default()
-		s.t.Options.Env = e
+	cfg := rocksdb.DefaultConfigOptions()
+	cfg.Env = s.t.Options.Env
+	e, err := options.CreateEnvFromURI(&cfg, s.args.envURI, s.args.fsURI)
+	if err != nil {
+		s.warnf("CreateEnvFromUri: %v\n", err)
+		return sstDumpExit(1)
 	}
+	s.t.Options.Env = e
 	s.printf("options.env is %p\n", e)
 	names, err := s.expand(e.GetFileSystem())
 	if err != nil {

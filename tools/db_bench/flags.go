@@ -281,8 +281,8 @@ type Flags struct {
 	CompressionMaxDictBufferBytes                      uint64  `flag:"compression_max_dict_buffer_bytes,0" help:"CompressionOptions::max_dict_buffer_bytes"`
 	CompressionUseZSTDDictTrainer                      bool    `flag:"compression_use_zstd_dict_trainer,true" help:"CompressionOptions::use_zstd_dict_trainer"`
 	TableCacheNumshardbits                             int32   `flag:"table_cache_numshardbits,4" help:"DBOptions::table_cache_numshardbits"`
-	EnvURI                                             string  `flag:"env_uri," help:"environment to use, from the registry" todo:"1"`
-	FSURI                                              string  `flag:"fs_uri," help:"file system to use, from the registry" todo:"1"`
+	EnvURI                                             string  `flag:"env_uri," help:"environment to use, from the registry"`
+	FSURI                                              string  `flag:"fs_uri," help:"file system to use, from the registry"`
 	SimulateHybridFSFile                               string  `flag:"simulate_hybrid_fs_file," help:"file naming the warm files of a simulated hybrid file system" todo:"1"`
 	SimulateHybridHDDMultipliers                       int32   `flag:"simulate_hybrid_hdd_multipliers,1" help:"its throughput multiplier" todo:"1"`
 	SimulateHDD                                        bool    `flag:"simulate_hdd,false" help:"simulate a disk" todo:"1"`

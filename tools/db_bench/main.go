@@ -275,9 +275,28 @@ func (t *tool) stringToCompressionType(s string) (rocksdb.CompressionType, error
 	return 0, exitCode(1)
 }
 
+// createEnv makes the Env that --env_uri or --fs_uri names.
+func (t *tool) createEnv() (err error) {
+	f := &t.flags
+	if f.EnvURI != "" && f.FSURI != "" {
+		t.out.errf("Error: --env_uri and --fs_uri are mutually exclusive\n")
+		return exitCode(1)
+	}
+	cfg := rocksdb.DefaultConfigOptions()
+	if t.sysEnv, err = options.CreateEnvFromURI(&cfg, f.EnvURI, f.FSURI); err != nil {
+		t.out.errf("Failed creating env: %v\n", err)
+		return exitCode(1)
+	}
+	t.env.clock = t.sysEnv.GetSystemClock()
+	return nil
+}
+
 // derive sets what the flags stand for, in upstream's order of complaints.
 func (t *tool) derive() (err error) {
 	f := &t.flags
+	if err := t.createEnv(); err != nil {
+		return err
+	}
 	if f.Statistics && f.StatisticsString != "" {
 		t.out.errf("Cannot provide both --statistics and --statistics_string.\n")
 		return exitCode(1)
