@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -297,4 +298,69 @@ func TestDBOptions_SetDBOptionsSwitchesLog(t *testing.T) {
 	set("max_total_wal_size", "1000000", false)
 	set("max_total_wal_size", "1000", true)
 	x.wantGet(0, "key", dummyString(10000, 'v'))
+}
+
+// lentBlocks lends memory to scans and overwrites what comes back.
+type lentBlocks struct {
+	mu          sync.Mutex
+	live, total int
+}
+
+func (l *lentBlocks) Allocate(size, _ int) (rocksdb.BlockBufferLease, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.live++
+	l.total++
+	b := make([]byte, size)
+	return rocksdb.BlockBufferLease{Data: b, Release: func() {
+		clear(b)
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.live--
+	}}, nil
+}
+
+// Scans give the same out of a provider's memory, which comes back; the block cache
+// gets no data blocks.
+func TestDBOptions_ReadScopedBlockBufferProvider(t *testing.T) {
+	x := newDBTest(t)
+	for _, c := range []rocksdb.CompressionType{rocksdb.NoCompression, rocksdb.LZ4Compression} {
+		o, b := x.currentOptions(), rocksdb.DefaultBlockBasedTableOptions()
+		o.Compression, o.Statistics = c, rocksdb.NewStatistics()
+		o.TableFactory = rocksdb.NewBlockBasedTableFactory(b)
+		x.destroyAndReopen(o)
+		for i := range 2000 {
+			x.mustPut(0, fmt.Sprintf("key%04d", i*7%2000), strings.Repeat(strconv.Itoa(i), 20))
+			if i%500 == 499 {
+				x.flush(0)
+			}
+		}
+		plain := rocksdb.DefaultReadOptions()
+		var want, got []string
+		scan := func(ro *rocksdb.ReadOptions) (all []string) {
+			it := x.db.NewIterator(ro)
+			for it.SeekToFirst(); it.Valid(); it.Next() {
+				all = append(all, string(it.Key())+string(it.Value()))
+			}
+			for it.SeekForPrev([]byte("key1000")); it.Valid(); it.Prev() {
+				all = append(all, string(it.Key())+string(it.Value()))
+			}
+			x.must(it.Err())
+			x.must(it.Close())
+			return all
+		}
+		l := new(lentBlocks)
+		for _, pin := range []bool{false, true} {
+			ro := plain
+			ro.ReadScopedBlockBufferProvider, ro.PinData, ro.AsyncIO = l, pin, pin
+			got = append(got, scan(&ro)...)
+		}
+		if n := o.Statistics.GetTickerCount(rocksdb.BlockCacheDataAdd); n != 0 || l.live != 0 || l.total == 0 {
+			t.Errorf("%d blocks were cached, %d of %d pieces of memory did not come back", n, l.live, l.total)
+		}
+		want = append(scan(&plain), scan(&plain)...)
+		if !slices.Equal(got, want) {
+			t.Errorf("%d entries, want %d", len(got), len(want))
+		}
+	}
 }

@@ -89,39 +89,4 @@ func TestDBOptionsRefused_ColumnFamily(t *testing.T) {
 	}
 }
 
-func TestDBOptionsRefused_Calls(t *testing.T) {
-	o := rocksdb.DefaultOptions()
-	o.CreateIfMissing = true
-	d, err := rocksdb.Open(t.TempDir(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer d.Close()
-	key := []byte("k")
-	if err := d.Put(nil, key, key); err != nil {
-		t.Fatal(err)
-	}
-	for option, set := range map[string]func(ro *rocksdb.ReadOptions){
-		"read_scoped_block_buffer_provider": func(ro *rocksdb.ReadOptions) { ro.ReadScopedBlockBufferProvider = noBuffers{} },
-	} {
-		ro := rocksdb.DefaultReadOptions()
-		set(&ro)
-		_, err := d.Get(&ro, key)
-		wantRefused(t, option, err)
-		errs := make([]error, 1)
-		d.MultiGet(&ro, [][]byte{key}, make([]rocksdb.PinnableSlice, 1), errs)
-		wantRefused(t, option, errs[0])
-		it := d.NewIterator(&ro)
-		wantRefused(t, option, it.Err())
-		if err := it.Close(); err != nil && !errors.Is(err, rocksdb.ErrNotSupported) {
-			t.Error(err)
-		}
-	}
-}
-
-// noBuffers is a provider that is never asked.
-type noBuffers struct {
-	rocksdb.ReadScopedBlockBufferProvider
-}
-
 type noCache struct{ rocksdb.PersistentCache }

@@ -199,7 +199,7 @@ type flagsMore struct {
 	UseMultiscan                                bool    `flag:"use_multiscan,false" help:"iterate by prepared scans of several ranges"`
 	MultiscanReverse                            bool    `flag:"multiscan_reverse,false" help:"scan them backwards"`
 	MultiscanUseAsyncIO                         bool    `flag:"multiscan_use_async_io,false" help:"MultiScanArgs::use_async_io"`
-	ReadScopedBlockBufferProvider               bool    `flag:"read_scoped_block_buffer_provider,false" unbuilt:"false" help:"read scoped block buffer provider"`
+	ReadScopedBlockBufferProvider               bool    `flag:"read_scoped_block_buffer_provider,false" help:"scans read data blocks into memory that is checked to come back"`
 	MultiscanMaxPrefetchMemoryBytes             uint64  `flag:"multiscan_max_prefetch_memory_bytes,0" help:"IODispatcherOptions::max_prefetch_memory_bytes"`
 	NumDbs                                      int32   `flag:"num_dbs,1" help:"databases tested at once"`
 }

@@ -36,6 +36,14 @@ func (s *stressTest) operate(t *threadState) {
 	if f.RateLimitUserOps {
 		ro.RateLimiterPriority = rocksdb.IOUser
 	}
+	if f.ReadScopedBlockBufferProvider {
+		p := &blockBuffers{fail: func(text string) {
+			fmt.Fprintf(s.tool.err, "ReadScopedBlockBufferProvider invariant failed: %s\n", text)
+			t.shared.failVerification()
+		}}
+		ro.ReadScopedBlockBufferProvider = p
+		defer p.close()
+	}
 	wo := rocksdb.DefaultWriteOptions()
 	wo.IOStatsContext = t.io
 	wo.MemtableInsertHintPerBatch = f.MemtableInsertHintPerBatch

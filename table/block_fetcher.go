@@ -47,8 +47,11 @@ type BlockFetcher struct {
 	// MaybeCompressed is false for kinds of blocks that never are.
 	MaybeCompressed bool
 	Decompressor    rocksdb.Decompressor
-	// Allocator gives the block's memory; nil is the engine's own.
-	Allocator     rocksdb.MemoryAllocator
+	// Memory gives the block's memory.
+	Memory format.BlockMemory
+	// Lease is the memory that what PrefetchBuffer has lies in; a block that is
+	// not compressed then stays there. nil: it is copied.
+	Lease         *format.Lease
 	ForCompaction bool
 
 	// CompressionType is that of the block read last.
@@ -124,7 +127,7 @@ func (f *BlockFetcher) ReadBlockContents() (format.BlockContents, error) {
 	}
 	switch from {
 	case fromAllocation:
-		contents.Data = contents.Data[:size:size]
+		contents.Data = data[:size:size]
 		return contents, nil
 	case fromMapping:
 		contents.Free()
@@ -132,9 +135,11 @@ func (f *BlockFetcher) ReadBlockContents() (format.BlockContents, error) {
 	}
 	// As much as a read into it would have taken, trailer included, so that a
 	// block's charge does not depend on how it was read.
-	out := format.AllocateBlock(size+int(f.Footer.BlockTrailerSize), f.Allocator)
-	out.Data = out.Data[:copy(out.Data[:size], data)]
-	return out, nil
+	out, err := f.Memory.Allocate(size + int(f.Footer.BlockTrailerSize))
+	if err == nil {
+		out.Data = out.Data[:copy(out.Data[:size], data)]
+	}
+	return out, err
 }
 
 // readRaw gives the block with its trailer, unverified and as it is in the
@@ -160,9 +165,9 @@ func (f *BlockFetcher) readRaw(reconstruct bool) (format.BlockContents, error) {
 		return contents, nil
 	}
 	contents.Free()
-	out := format.AllocateBlock(len(data), f.Allocator)
+	out, err := f.Memory.Allocate(len(data))
 	copy(out.Data, data)
-	return out, nil
+	return out, err
 }
 
 func (f *BlockFetcher) canReconstruct() bool {
@@ -195,7 +200,10 @@ func (f *BlockFetcher) read() (data []byte, from dataSource, contents format.Blo
 			if len(data) != n {
 				return nil, 0, contents, f.truncated(n, len(data))
 			}
-			return data, fromScratch, contents, f.processTrailer(data)
+			if err = f.processTrailer(data); err == nil && f.Lease != nil && f.CompressionType == rocksdb.NoCompression {
+				return data, fromAllocation, f.Lease.Block(data), nil
+			}
+			return data, fromScratch, contents, err
 		}
 	}
 	return f.readFile(n)
@@ -230,6 +238,8 @@ func (f *BlockFetcher) readFile(n int) (data []byte, from dataSource, contents f
 	var aligned *file.AlignedBuf
 	mmap := f.IOptions != nil && f.IOptions.AllowMmapReads
 	switch {
+	case f.File.UseDirectIO() && f.Memory.Provider != nil && !f.MaybeCompressed:
+		return f.readIntoLease(n)
 	case f.File.UseDirectIO():
 		aligned = &f.aligned
 	case f.DoUncompress && f.MaybeCompressed || mmap:
@@ -239,7 +249,9 @@ func (f *BlockFetcher) readFile(n int) (data []byte, from dataSource, contents f
 		}
 		scratch = f.scratch[:n]
 	default:
-		contents = format.AllocateBlock(n, f.Allocator)
+		if contents, err = f.Memory.Allocate(n); err != nil {
+			return nil, from, contents, err
+		}
 		scratch, from = contents.Data, fromAllocation
 	}
 	data, err = f.timedRead(n, scratch, aligned)
@@ -254,6 +266,37 @@ func (f *BlockFetcher) readFile(n int) (data []byte, from dataSource, contents f
 		from = fromMapping
 	}
 	return data, from, contents, f.processTrailer(data)
+}
+
+// readIntoLease is readFile for direct reads into the provider's memory.
+func (f *BlockFetcher) readIntoLease(n int) (data []byte, from dataSource, contents format.BlockContents, err error) {
+	var lease *format.Lease
+	aligned := file.AlignedBuf{Alloc: LeaseAlloc(f.Memory.Provider, &lease)}
+	data, err = f.timedRead(n, nil, &aligned)
+	if lease == nil {
+		return nil, fromAllocation, contents, err
+	}
+	defer lease.Release()
+	f.countRead(n)
+	contents = lease.Block(data)
+	if err == nil && len(data) != n {
+		err = f.truncated(n, len(data))
+	}
+	if err == nil {
+		err = f.processTrailer(data)
+	}
+	return data, fromAllocation, contents, err
+}
+
+// LeaseAlloc is for AlignedBuf.Alloc: it borrows the memory of p, and leaves its
+// lease in *l.
+func LeaseAlloc(p rocksdb.ReadScopedBlockBufferProvider, l **format.Lease) func(size, alignment int) ([]byte, error) {
+	return func(size, alignment int) (b []byte, err error) {
+		if *l, err = format.NewLease(p, size, alignment); err != nil {
+			return nil, err
+		}
+		return (*l).Bytes(), nil
+	}
 }
 
 func (f *BlockFetcher) timedRead(n int, scratch []byte, aligned *file.AlignedBuf) ([]byte, error) {
@@ -366,7 +409,7 @@ func (f *BlockFetcher) decompress(compressed []byte) (format.BlockContents, erro
 		t.Start(&perf.BlockDecompressTime, nil)
 	}
 	f.args = rocksdb.DecompressArgs{CompressionType: f.CompressionType, CompressedData: compressed}
-	contents, err := DecompressBlockData(&f.args, f.Decompressor, f.stats(), perf, f.Allocator)
+	contents, err := DecompressBlockData(&f.args, f.Decompressor, f.stats(), perf, f.Memory)
 	t.Stop()
 	if err != nil {
 		s := *rocksdb.AsStatus(err)
@@ -375,8 +418,8 @@ func (f *BlockFetcher) decompress(compressed []byte) (format.BlockContents, erro
 	return contents, err
 }
 
-// DecompressBlockData decompresses args' data into memory of allocator.
-func DecompressBlockData(args *rocksdb.DecompressArgs, d rocksdb.Decompressor, stats rocksdb.Statistics, perf *rocksdb.PerfContext, allocator rocksdb.MemoryAllocator) (format.BlockContents, error) {
+// DecompressBlockData decompresses args' data into memory of mem.
+func DecompressBlockData(args *rocksdb.DecompressArgs, d rocksdb.Decompressor, stats rocksdb.Statistics, perf *rocksdb.PerfContext, mem format.BlockMemory) (format.BlockContents, error) {
 	if d == nil {
 		return format.BlockContents{}, rocksdb.Corruptionf("block of compression type %d in a table without compression", args.CompressionType)
 	}
@@ -392,7 +435,10 @@ func DecompressBlockData(args *rocksdb.DecompressArgs, d rocksdb.Decompressor, s
 	if args.UncompressedSize > uint64(size)*maxDecompressionRatio || args.UncompressedSize > maxBlockSize {
 		return format.BlockContents{}, rocksdb.Corruptionf("block of %d bytes claims to have %d bytes uncompressed", size, args.UncompressedSize)
 	}
-	contents := format.AllocateBlock(int(args.UncompressedSize), allocator)
+	contents, err := mem.Allocate(int(args.UncompressedSize))
+	if err != nil {
+		return format.BlockContents{}, err
+	}
 	if err := d.DecompressBlock(args, contents.Data); err != nil {
 		contents.Free()
 		return format.BlockContents{}, err

@@ -58,7 +58,7 @@ func fetchModes(t *testing.T, ct rocksdb.CompressionType, name string, uncompres
 		io, ro := options.NewImmutableOptions(&o.DBOptions, &o.ColumnFamilyOptions), rocksdb.DefaultReadOptions()
 		a := new(countedAllocator)
 		f := &table.BlockFetcher{File: r, Footer: &footer, ReadOptions: &ro, IOptions: &io, FileSize: c.size, Handle: h, BlockType: bt,
-			DoUncompress: uncompress, MaybeCompressed: ct != rocksdb.NoCompression, Allocator: a}
+			DoUncompress: uncompress, MaybeCompressed: ct != rocksdb.NoCompression, Memory: format.BlockMemory{Allocator: a}}
 		if uncompress {
 			f.Decompressor = compression.GetBuiltinV2CompressionManager().GetDecompressor()
 		}

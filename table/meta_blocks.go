@@ -331,7 +331,7 @@ func (r *MetaReader) fetch(footer *format.Footer, h format.BlockHandle, t block.
 		ro = &c
 	}
 	f.File, f.PrefetchBuffer, f.Footer, f.ReadOptions, f.IOptions = r.File, r.PrefetchBuffer, footer, ro, r.IOptions
-	f.FileSize, f.Handle, f.BlockType, f.Allocator = r.FileSize, h, t, r.Allocator
+	f.FileSize, f.Handle, f.BlockType, f.Memory.Allocator = r.FileSize, h, t, r.Allocator
 	if r.OldFormats && footer.FormatVersion < format.MinSupportedBbtFormatVersionForRead {
 		f.DoUncompress, f.MaybeCompressed, f.Decompressor = true, true, compression.GetLevelDBDecompressor()
 	}
@@ -398,7 +398,7 @@ func (r *MetaReader) readWithTrailer(h format.BlockHandle, footer *format.Footer
 	ro := *r.ReadOptions
 	ro.VerifyChecksums = false
 	f.File, f.PrefetchBuffer, f.Footer, f.ReadOptions, f.IOptions = r.File, r.PrefetchBuffer, footer, &ro, r.IOptions
-	f.FileSize, f.Handle, f.BlockType, f.Allocator = r.FileSize, h, block.TypeProperties, r.Allocator
+	f.FileSize, f.Handle, f.BlockType, f.Memory.Allocator = r.FileSize, h, block.TypeProperties, r.Allocator
 	return f.readRaw(reconstruct)
 }
 

@@ -75,12 +75,10 @@ type getScratch struct {
 var getScratchPool = sync.Pool{New: func() any { return &getScratch{} }}
 
 // checkReadTimestamp makes sure that a timestamp is given exactly where keys
-// have one, and refuses what is not built yet.
+// have one.
 func checkReadTimestamp(ro *rocksdb.ReadOptions, cfd *db.ColumnFamilyData) error {
 	size := cfd.UserComparator().TimestampSize()
 	switch {
-	case ro.ReadScopedBlockBufferProvider != nil:
-		return rocksdb.NotSupported("ReadOptions.read_scoped_block_buffer_provider is not built yet")
 	case size == 0 && ro.Timestamp != nil:
 		return rocksdb.InvalidArgument("cannot call this method on column family that does not enable timestamp")
 	case size > 0 && ro.Timestamp == nil:

@@ -160,7 +160,10 @@ type ReadOptions struct {
 	AutoRefreshIteratorWithSnapshot bool
 	// TableIndexFactory selects a user-defined index; nil (default) none.
 	TableIndexFactory UserDefinedIndexFactory
-	// ReadScopedBlockBufferProvider lends memory for scans; nil (default) none.
+	// ReadScopedBlockBufferProvider lends the memory of the data blocks that
+	// iterators and MultiScan read, which then bypass the block cache; nil
+	// (default) does not. It has to live as long as they and what they pin. Point
+	// lookups take no notice of it, nor reads of mapped files.
 	ReadScopedBlockBufferProvider ReadScopedBlockBufferProvider
 	// IOActivity is set by the engine.
 	IOActivity IOActivity

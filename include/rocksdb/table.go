@@ -381,14 +381,18 @@ type PersistentCache interface {
 // table/block_based says what its builders and readers have to do.
 type UserDefinedIndexFactory interface{ Name() string }
 
-// BlockBufferLease is memory lent for one block.
+// BlockBufferLease is memory lent for one block, or several read together.
 type BlockBufferLease struct {
+	// Data has the size and alignment that were asked for, or more; with an
+	// alignment above 1 its length is a multiple of it too.
 	Data []byte
-	// Release gives the memory back; called once.
+	// Release gives the memory back; called once, by any goroutine, as soon as no
+	// block in it is used any more. Not nil.
 	Release func()
 }
 
-// ReadScopedBlockBufferProvider lends memory for the blocks of scans.
+// ReadScopedBlockBufferProvider lends memory for the blocks of scans. One that is
+// shared by scans of several goroutines is called concurrently.
 type ReadScopedBlockBufferProvider interface {
 	// Allocate lends size bytes aligned to alignment (a power of two).
 	Allocate(size, alignment int) (BlockBufferLease, error)

@@ -105,7 +105,8 @@ func (t *BlockBasedTable) NewIterator(ro *rocksdb.ReadOptions, prefixExtractor r
 	it.needUpperBoundOK = ro.AutoPrefixMode || t.prefixExtractorChanged(prefixExtractor)
 	it.checkFilter = !skipFilters && t.filter != nil && prefixExtractor != nil &&
 		(!ro.TotalOrderSeek || ro.AutoPrefixMode || ro.PrefixSameAsStart)
-	it.rc = readContext{ro: ro, forCompaction: caller == rocksdb.CallerCompaction}
+	it.rc = t.scanContext(ro)
+	it.rc.forCompaction = caller == rocksdb.CallerCompaction
 	it.prefetcher.init(t, ro, it.rc.forCompaction, compactionReadaheadSize)
 	it.prefetcher.readahead, it.prefetcher.async = int(ro.ReadaheadSize), ro.AsyncIO
 	if it.canTrimReadahead() {

@@ -44,7 +44,7 @@ func (it *BlockBasedTableIterator) SeekAsync(target []byte) (pending bool) {
 
 // beginRead begins to read a block that is not in the cache.
 func (it *BlockBasedTableIterator) beginRead(h format.BlockHandle) bool {
-	if it.t.blockInCache(h) {
+	if it.blockInCache(h) {
 		return false
 	}
 	it.resetDataIter()
@@ -61,8 +61,9 @@ func (it *BlockBasedTableIterator) beginRead(h format.BlockHandle) bool {
 }
 
 // blockInCache looks without counting.
-func (t *BlockBasedTable) blockInCache(h format.BlockHandle) bool {
-	if t.blockCache == nil {
+func (it *BlockBasedTableIterator) blockInCache(h format.BlockHandle) bool {
+	t := it.t
+	if t.blockCache == nil || it.rc.provider != nil {
 		return false
 	}
 	ch := t.cacheLookup(blockCacheKey(t.baseCacheKey, h), block.TypeData)
@@ -152,7 +153,7 @@ func (it *BlockBasedTableIterator) trimReadahead(current bool, start, end *uint6
 		if n > 0 && blockEnd > *end || !h.FitsIn(it.t.fileSize, uint64(it.t.footer.BlockTrailerSize)) {
 			break
 		}
-		if current && n == 0 || !it.t.blockInCache(h) {
+		if current && n == 0 || !it.blockInCache(h) {
 			if !missed && n > 0 || !current {
 				from = max(from, h.Offset)
 			}

@@ -124,6 +124,19 @@ type readContext struct {
 	prefetch      table.PrefetchBuffer
 	forCompaction bool
 	cacheMissed   bool // the cache was asked for the data block; it is read with others
+	// provider lends the memory of data blocks, which are then not the cache's;
+	// nil in all but scans.
+	provider rocksdb.ReadScopedBlockBufferProvider
+}
+
+// scanContext is the context of a scan's reads.
+// Upstream: GetReadScopedBlockBufferProvider.
+func (t *BlockBasedTable) scanContext(ro *rocksdb.ReadOptions) readContext {
+	rc := readContext{ro: ro}
+	if !t.ioptions.AllowMmapReads {
+		rc.provider = ro.ReadScopedBlockBufferProvider
+	}
+	return rc
 }
 
 // startTimer measures for a histogram.
@@ -152,7 +165,7 @@ var errNoBlockingIO = rocksdb.Incomplete("no blocking io")
 func retrieve[T cacheable](t *BlockBasedTable, rc *readContext, h format.BlockHandle, bt block.BlockType, d rocksdb.Decompressor,
 	useCache bool, parse func(*BlockBasedTable, format.BlockContents, block.BlockType) (T, error)) (e block.CachableEntry[T], err error) {
 	noIO := rc.ro.ReadTier == rocksdb.BlockCacheTier
-	cached := useCache && t.blockCache != nil && cacheItemHelpers[bt] != nil
+	cached := useCache && t.blockCache != nil && cacheItemHelpers[bt] != nil && (rc.provider == nil || bt != block.TypeData)
 	var key cache.CacheKey
 	if cached {
 		key = blockCacheKey(t.baseCacheKey, h)
@@ -233,8 +246,14 @@ func (t *BlockBasedTable) readBlock(rc *readContext, h format.BlockHandle, bt bl
 	f.ReadOptions, f.IOptions, f.FileSize = rc.ro, t.ioptions, t.fileSize
 	f.Handle, f.BlockType, f.ForCompaction = h, bt, rc.forCompaction
 	maybe := bt != block.TypeFilter && bt != block.TypeCompressionDictionary
-	f.MaybeCompressed, f.DoUncompress, f.Decompressor = maybe, maybe, d
-	f.Allocator = t.allocator
+	f.MaybeCompressed, f.DoUncompress, f.Decompressor = maybe && d != nil, maybe, d
+	f.Memory.Allocator = t.allocator
+	if bt == block.TypeData {
+		f.Memory.Provider = rc.provider
+		if one, ok := rc.prefetch.(*batchRead); ok {
+			f.Lease = one.lease
+		}
+	}
 	f.KeepCompressed = t.tiered != nil && t.wantsCompressed()
 	contents, err = f.ReadBlockContents()
 	compressed, typ = f.Compressed, f.CompressionType

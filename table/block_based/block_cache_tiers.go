@@ -63,7 +63,7 @@ func (c *cacheContext) contents(data []byte, typ rocksdb.CompressionType, alloc 
 		return format.BlockContents{}, rocksdb.Corruption("a compressed block from a secondary cache for a table without compression")
 	}
 	args := rocksdb.DecompressArgs{CompressionType: typ, CompressedData: data}
-	return table.DecompressBlockData(&args, c.d, c.t.ioptions.Stats, c.perf, alloc)
+	return table.DecompressBlockData(&args, c.d, c.t.ioptions.Stats, c.perf, format.BlockMemory{Allocator: alloc})
 }
 
 func freeObject(obj any) {

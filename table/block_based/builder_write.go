@@ -267,7 +267,7 @@ func (b *BlockBasedTableBuilder) compressAndVerify(raw []byte, isData bool, area
 
 func (b *BlockBasedTableBuilder) verifyCompressed(d rocksdb.Decompressor, t rocksdb.CompressionType, compressed, raw []byte) error {
 	args := rocksdb.DecompressArgs{CompressionType: t, CompressedData: compressed}
-	contents, err := table.DecompressBlockData(&args, d, b.ioptions.Stats, nil, nil)
+	contents, err := table.DecompressBlockData(&args, d, b.ioptions.Stats, nil, format.BlockMemory{})
 	if err != nil {
 		return rocksdb.Corruption("Could not decompress", rocksdb.AsStatus(err).Message).Wrap(err)
 	}

@@ -19,6 +19,13 @@ func (t *BlockBasedTable) FooterText() string { return t.footer.ToString() }
 // BaseContextChecksum is the footer's.
 func (t *BlockBasedTable) BaseContextChecksum() uint32 { return t.footer.BaseContextChecksum }
 
+// LookupAndPinBlocksInCache tells whether the cache has a data block.
+func (t *BlockBasedTable) LookupAndPinBlocksInCache(ro *rocksdb.ReadOptions, h format.BlockHandle) bool {
+	var e block.CachableEntry[*block.Block]
+	defer e.Release()
+	return t.lookupAndPinBlocksInCache(&readContext{ro: ro}, h, &e)
+}
+
 // KeyInCache tells whether the data block for an internal key is in the block
 // cache.
 func (t *BlockBasedTable) KeyInCache(ro *rocksdb.ReadOptions, key []byte) bool {

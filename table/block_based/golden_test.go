@@ -74,7 +74,11 @@ func openWithFactory(t testing.TB, f *blockbased.BlockBasedTableFactory, name st
 	if adjust != nil {
 		adjust(&o)
 	}
-	r, err := file.CreateRandomAccessFileReader(env.DefaultFileSystem(), name, &o.FileOptions, nil)
+	fs := o.IOptions.FS
+	if fs == nil {
+		fs = env.DefaultFileSystem()
+	}
+	r, err := file.CreateRandomAccessFileReader(fs, name, &o.FileOptions, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

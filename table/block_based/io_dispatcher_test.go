@@ -28,10 +28,22 @@ type dispatchTest struct {
 
 func newDispatchTest(t *testing.T, blocks int, noCache bool) *dispatchTest {
 	t.Helper()
+	return newDispatchTestWith(t, blocks, dispatchOptions{noCache: noCache})
+}
+
+type dispatchOptions struct {
+	noCache, direct, mmap bool
+	compression           rocksdb.CompressionType // of every other block
+	fs                    rocksdb.FileSystem      // nil is the default
+	tableStats            bool                    // the table counts in stats too
+}
+
+func newDispatchTestWith(t *testing.T, blocks int, d dispatchOptions) *dispatchTest {
+	t.Helper()
 	x := &dispatchTest{T: t, ro: rocksdb.DefaultReadOptions(), stats: monitoring.CreateDBStatistics()}
-	p := &readerParam{compression: rocksdb.NoCompression, index: rocksdb.BinarySearch, udt: "none", threads: 1}
+	p := &readerParam{compression: d.compression, direct: d.direct, index: rocksdb.BinarySearch, udt: "none", threads: 1}
 	s := p.spec()
-	if noCache {
+	if d.noCache {
 		s.bbto.BlockCache, s.bbto.NoBlockCache = nil, true
 	} else {
 		s.bbto.BlockCache = cache.NewLRUCacheOfCapacity(32 << 20)
@@ -39,9 +51,15 @@ func newDispatchTest(t *testing.T, blocks int, noCache bool) *dispatchTest {
 	direct := s.reader
 	s.reader = func(o *table.TableReaderOptions) {
 		direct(o)
-		o.IOptions.FS = env.DefaultFileSystem()
+		o.IOptions.AllowMmapReads, o.FileOptions.UseMmapReads = d.mmap, d.mmap
+		if o.IOptions.FS = d.fs; d.fs == nil {
+			o.IOptions.FS = env.DefaultFileSystem()
+		}
+		if d.tableStats {
+			o.IOptions.Stats = x.stats
+		}
 	}
-	x.table, _ = p.make(t, s, readerEntries(blocks, false, 0, false))
+	x.table, _ = p.make(t, s, readerEntries(blocks, d.compression != rocksdb.NoCompression, 0, false))
 	x.handles = x.table.DataBlockHandles()
 	if len(x.handles) != blocks {
 		t.Fatalf("%d blocks", len(x.handles))
@@ -72,7 +90,12 @@ func (x *dispatchTest) submitAhead(handles []format.BlockHandle, q *blockbased.A
 
 func (x *dispatchTest) submit(handles []format.BlockHandle, async bool) *blockbased.ReadSet {
 	x.Helper()
-	s, err := x.d.SubmitJob(&blockbased.IOJob{Table: x.table, BlockHandles: handles, IOCoalesceThreshold: 16 << 10,
+	return x.submitCoalesced(handles, async, 16<<10)
+}
+
+func (x *dispatchTest) submitCoalesced(handles []format.BlockHandle, async bool, threshold uint64) *blockbased.ReadSet {
+	x.Helper()
+	s, err := x.d.SubmitJob(&blockbased.IOJob{Table: x.table, BlockHandles: handles, IOCoalesceThreshold: threshold,
 		ReadOptions: &x.ro, Async: async})
 	if err != nil {
 		x.Fatal(err)

@@ -15,8 +15,10 @@ import (
 	"github.com/rocksdb-go/rocksdb/file"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
 	"github.com/rocksdb-go/rocksdb/monitoring"
+	"github.com/rocksdb-go/rocksdb/table"
 	"github.com/rocksdb-go/rocksdb/table/block_based/block"
 	"github.com/rocksdb-go/rocksdb/table/format"
+	"github.com/rocksdb-go/rocksdb/test_util/syncpoint"
 	"github.com/rocksdb-go/rocksdb/util/stopwatch"
 )
 
@@ -78,11 +80,12 @@ type setRead struct {
 	handle rocksdb.IOHandle // nil when done
 	lead   stopwatch.StopWatch
 	mem    *setMemory
-	group  []int  // blocks, by offset
-	left   int    // of them neither given nor released
-	async  bool   // to be counted as such
-	polled bool   // a goroutine waits for it, without the set's mu
-	flying uint64 // bytes that it takes of the AheadQueue's window
+	lease  *format.Lease // the memory, if a provider's
+	group  []int         // blocks, by offset
+	left   int           // of them neither given nor released
+	async  bool          // to be counted as such
+	polled bool          // a goroutine waits for it, without the set's mu
+	flying uint64        // bytes that it takes of the AheadQueue's window
 	begun  time.Time
 }
 
@@ -109,7 +112,7 @@ func (m *setMemory) release(size int) {
 	if m.reads--; m.reads > 0 {
 		return
 	}
-	if size <= maxPooledSetMemory {
+	if size <= maxPooledSetMemory && m.aligned.Alloc == nil {
 		setMemories.Put(m)
 	}
 }
@@ -153,7 +156,7 @@ func NewReadSet(job *IOJob, budget PrefetchBudget) (*ReadSet, error) {
 		return nil, rocksdb.InvalidArgument("IOJob without a table or read options")
 	}
 	s := &ReadSet{job: *job, budget: budget, blocks: make([]setBlock, len(job.BlockHandles))}
-	if s.rc.ro = job.ReadOptions; !job.Async || job.Table.ioptions.FS == nil {
+	if s.rc = job.Table.scanContext(job.ReadOptions); !job.Async || job.Table.ioptions.FS == nil {
 		s.job.Ahead = nil
 	}
 	s.progress.L = &s.mu
@@ -174,7 +177,7 @@ func NewReadSet(job *IOJob, budget PrefetchBudget) (*ReadSet, error) {
 	for n := range hs {
 		i := s.byOffset(n)
 		b := &s.blocks[i]
-		if s.lookup(i) {
+		if s.rc.provider == nil && s.lookup(i) {
 			b.state = blockPinned
 			s.stats.CacheHits++
 		} else if hs[i].Size <= t.fileSize && hs[i].FitsIn(t.fileSize, uint64(t.footer.BlockTrailerSize)) {
@@ -219,12 +222,18 @@ func (s *ReadSet) size(i int) uint64 {
 // lookup pins a block that the cache has.
 func (s *ReadSet) lookup(i int) bool {
 	t := s.job.Table
+	return t.blockCache != nil && t.lookupAndPinBlocksInCache(&s.rc, s.job.BlockHandles[i], &s.blocks[i].entry)
+}
+
+// lookupAndPinBlocksInCache puts a data block that the cache has in e.
+func (t *BlockBasedTable) lookupAndPinBlocksInCache(rc *readContext, h format.BlockHandle, e *block.CachableEntry[*block.Block]) bool {
+	syncpoint.Process("BlockBasedTable::LookupAndPinBlocksInCache:Start")
 	if t.blockCache == nil {
 		return false
 	}
-	ch := t.cacheLookup(blockCacheKey(t.baseCacheKey, s.job.BlockHandles[i]), block.TypeData)
+	ch := t.cacheLookup(blockCacheKey(t.baseCacheKey, h), block.TypeData)
 	if ch == nil {
-		t.countCacheMiss(&s.rc, block.TypeData)
+		t.countCacheMiss(rc, block.TypeData)
 		return false
 	}
 	v, ok := ch.Value().(*block.Block)
@@ -232,8 +241,8 @@ func (s *ReadSet) lookup(i int) bool {
 		t.blockCache.Release(ch, false)
 		return false // reading it says what is wrong
 	}
-	t.countCacheHit(&s.rc, block.TypeData, ch)
-	s.blocks[i].entry.SetCachedValue(v, t.blockCache, ch)
+	t.countCacheHit(rc, block.TypeData, ch)
+	e.SetCachedValue(v, t.blockCache, ch)
 	return true
 }
 
@@ -364,22 +373,66 @@ func (s *ReadSet) newRead(g []int) *setRead {
 // begin starts an asynchronous read.
 func (s *ReadSet) begin(r *setRead, opts *rocksdb.IOOptions) error {
 	f := s.job.Table.file
-	m := setMemories.Get().(*setMemory)
+	m := s.newMemory(&r.lease)
 	m.reads = 1
-	if !f.UseDirectIO() {
+	switch {
+	case f.UseDirectIO():
+	case !s.lends():
 		r.req.Scratch = m.bytes(r.req.Len)
+	default:
+		if r.req.Status = s.borrow(r, &r.req); r.req.Status != nil {
+			s.land(r, true)
+			return nil
+		}
 	}
 	r.mem, r.async, r.begun = m, true, time.Now()
 	h, err := f.ReadAsync(&r.req, opts, s.watchRead(r), &m.aligned)
 	if err != nil {
 		m.release(r.req.Len)
 		r.mem, r.async, r.req.Scratch = nil, false, nil
+		r.dropLease()
+		if s.lends() && rocksdb.CodeOf(err) == rocksdb.CodeInvalidArgument { // as in borrow
+			r.req.Status, err = err, nil
+			s.land(r, true)
+		}
 		return err
 	}
 	if r.handle = h; h == nil {
 		s.land(r, true) // it is done already
 	}
 	return nil
+}
+
+// lends tells whether reads go to the provider's memory: blocks that are not
+// compressed stay in it.
+func (s *ReadSet) lends() bool { return s.rc.provider != nil && s.job.Table.decompressor == nil }
+
+// newMemory gives memory for reads; where a provider lends it for direct ones, its
+// lease comes to *lease.
+func (s *ReadSet) newMemory(lease **format.Lease) *setMemory {
+	if !s.lends() {
+		return setMemories.Get().(*setMemory)
+	}
+	m := new(setMemory)
+	m.aligned.Alloc = table.LeaseAlloc(s.rc.provider, lease)
+	return m
+}
+
+// borrow gives a read that is not direct the provider's memory. Whoever needs a
+// block of the read sees why it has none.
+func (s *ReadSet) borrow(r *setRead, req *rocksdb.FSReadRequest) (err error) {
+	if r.lease, err = format.NewLease(s.rc.provider, req.Len, 1); err == nil {
+		req.Scratch = r.lease.Bytes()[:req.Len]
+	}
+	return err
+}
+
+// dropLease lets the provider's memory go, but for blocks in it.
+func (r *setRead) dropLease() {
+	if r.lease != nil {
+		r.lease.Release()
+		r.lease = nil
+	}
 }
 
 func readDone(*rocksdb.FSReadRequest) {}
@@ -402,7 +455,8 @@ func (s *ReadSet) readNow(reads []*setRead, opts *rocksdb.IOOptions) error {
 		return nil
 	}
 	f := s.job.Table.file
-	m := setMemories.Get().(*setMemory)
+	var lease *format.Lease
+	m := s.newMemory(&lease)
 	m.reads = len(reads)
 	reqs := make([]rocksdb.FSReadRequest, len(reads))
 	total := 0
@@ -412,17 +466,39 @@ func (s *ReadSet) readNow(reads []*setRead, opts *rocksdb.IOOptions) error {
 		total += r.req.Len
 		s.stats.SyncReads += uint64(len(r.group))
 	}
-	if !f.UseDirectIO() {
+	var err error
+	switch {
+	case f.UseDirectIO():
+	case !s.lends():
 		buf := m.bytes(total)
 		for i := range reqs {
 			n := reqs[i].Len
 			reqs[i].Scratch, buf = buf[:n:n], buf[n:]
 		}
+	default:
+		for i := 0; i < len(reads) && err == nil; i++ {
+			err = s.borrow(reads[i], &reqs[i])
+		}
 	}
-	err := f.MultiRead(opts, reqs, &m.aligned)
+	if err == nil {
+		err = f.MultiRead(opts, reqs, &m.aligned)
+	}
 	for i, r := range reads {
 		r.req = reqs[i]
+		if lease != nil { // direct reads have one for all
+			lease.Ref()
+			r.lease = lease
+		}
+		if s.lends() && err != nil {
+			r.req.Status = err
+		}
 		s.land(r, true)
+	}
+	if lease != nil {
+		lease.Release()
+	}
+	if s.lends() {
+		return nil
 	}
 	return err
 }
@@ -497,11 +573,11 @@ func (s *ReadSet) parse(rc *readContext, one *batchRead, r *setRead, i int) (e b
 	if uint64(len(r.req.Result)) < skip+n {
 		return e, false, nil
 	}
-	*one = batchRead{h.Offset, r.req.Result[skip : skip+n]}
+	*one = batchRead{h.Offset, r.req.Result[skip : skip+n], r.lease}
 	rc.prefetch, rc.cacheMissed = one, true
 	e, err = s.job.Table.retrieveBlock(rc, h, block.TypeData, true)
 	rc.prefetch, rc.cacheMissed = nil, false
-	one.data = nil
+	one.data, one.lease = nil, nil
 	return e, true, err
 }
 
@@ -531,6 +607,7 @@ func (s *ReadSet) drop(b *setBlock) {
 		r.mem.release(r.req.Len)
 		r.mem = nil
 	}
+	r.dropLease()
 }
 
 func (s *ReadSet) ungrant(i int) uint64 {

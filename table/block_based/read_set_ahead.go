@@ -185,7 +185,7 @@ func (q *AheadQueue) park() {
 // and after the first skip, as their reads are done. Those that the scan has come
 // to itself are left to it, and those whose reads wait for memory.
 func (s *ReadSet) parseAhead(q *AheadQueue, skip int) {
-	rc := readContext{ro: s.job.ReadOptions}
+	rc := s.job.Table.scanContext(s.job.ReadOptions)
 	var one batchRead
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -84,7 +84,8 @@ func (s *batchScratch) release() {
 // batchRead hands a block that was read with others to its BlockFetcher.
 type batchRead struct {
 	offset uint64
-	data   []byte // with its trailer
+	data   []byte        // with its trailer
+	lease  *format.Lease // what data lies in, if a provider's
 }
 
 // TryReadFromCache implements table.PrefetchBuffer.
@@ -331,7 +332,7 @@ func (t *BlockBasedTable) takeBlocks(s *batchScratch) {
 			if b.err != nil {
 				continue
 			}
-			s.read = batchRead{b.handle.Offset, got[b.skip : b.skip+n]}
+			s.read = batchRead{offset: b.handle.Offset, data: got[b.skip : b.skip+n]}
 			rc.prefetch = &s.read
 		}
 		b.entry, b.err = t.retrieveBlock(rc, b.handle, block.TypeData, true)
