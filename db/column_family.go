@@ -28,6 +28,7 @@ const (
 	decSlowdownRatio       = 1 / incSlowdownRatio
 	nearStopSlowdownRatio  = 0.6
 	delayRecoverSlowdown   = 1.4
+	lowPriShare            = 4        // the delayed write rate is that many times the rate of low priority
 	minDelayedWriteRate    = 16 << 10 // bytes/s
 	markedFilesForSpeedup  = 2
 	dummyColumnFamilyID    = math.MaxUint32
@@ -367,6 +368,14 @@ func (c *ColumnFamilyData) CreateNewMemtable(earliestSeq rocksdb.SequenceNumber)
 	}
 	c.mem = c.ConstructNewMemtable(c.mutable.Load(), earliestSeq)
 	c.mem.Ref()
+}
+
+// AddImmutableMemtable puts m, with one reference of the caller's, in front of the
+// immutable memtables, with a number of its own. The active memtable, which has the
+// one before, must be empty.
+func (c *ColumnFamilyData) AddImmutableMemtable(m *memtable.MemTable, free *[]*memtable.MemTable) {
+	m.SetID(c.lastMemtableID.Add(1))
+	c.imm.Add(m, free)
 }
 
 // SetMemtable makes m the active memtable, taking over the caller's reference.

@@ -132,7 +132,10 @@ func (c *ColumnFamilyData) RecalculateWriteStallConditions(mo *options.MutableCF
 			c.writeControllerToken = wc.GetCompactionPressureToken()
 		}
 		if neededDelay {
-			wc.SetDelayedWriteRate(uint64(float64(wc.DelayedWriteRate()) * delayRecoverSlowdown))
+			rate := wc.DelayedWriteRate()
+			wc.SetDelayedWriteRate(uint64(float64(rate) * delayRecoverSlowdown))
+			// It stays so after the delay, while compactions lag behind.
+			wc.LowPriRateLimiter().SetBytesPerSecond(int64(max(rate/lowPriShare, 1)))
 		}
 	}
 	// Only now, so that a delay that goes on keeps its credit.
