@@ -52,6 +52,15 @@ func NewWriteBatchWithIndex(o WriteBatchWithIndexOptions) (*WriteBatchWithIndex,
 	return &WriteBatchWithIndex{b}, nil
 }
 
+// IngestWriteBatchWithIndex applies b atomically without inserting its entries one
+// by one: they become an immutable memtable of each family, whose flush is asked
+// for. b must have been made with OverwriteKey and must not be changed any more;
+// wo.DisableWAL has to be set. Pipelined and unordered writes, and families with
+// timestamps, are NotSupported.
+func (x *DB) IngestWriteBatchWithIndex(wo *WriteOptions, b *WriteBatchWithIndex) error {
+	return x.impl.IngestWriteBatchWithIndex(wo, b.WriteBatchWithIndex)
+}
+
 // indexedDB is x for the batch; a nil one stays nil.
 func indexedDB(x *DB) writebatchwithindex.DB {
 	if x == nil {

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/rocksdb-go/rocksdb"
 	"github.com/rocksdb-go/rocksdb/db/db_impl"
@@ -21,6 +22,7 @@ import (
 	"github.com/rocksdb-go/rocksdb/file/filename"
 	"github.com/rocksdb-go/rocksdb/test_util/syncpoint"
 	"github.com/rocksdb-go/rocksdb/util"
+	mergeoperators "github.com/rocksdb-go/rocksdb/utilities/merge_operators"
 )
 
 // pause lets others run, in loops that wait for them.
@@ -599,6 +601,102 @@ func TestWriteModesUnderLoad(t *testing.T) {
 			check()
 		})
 	}
+}
+
+func TestDBWriteTest_WriteThreadWaitNanosCounter(t *testing.T) {
+	eachWriteMode(t, func(x *dbTest, _ rocksdb.Options) {
+		const mine = "DBWriteTest::WriteThreadWaitNanosCounter:"
+		syncpoint.LoadDependency(
+			syncpoint.Pair{Predecessor: "WriteThread::EnterAsBatchGroupLeader:End", Successor: mine + "WriteFunc"},
+			syncpoint.Pair{Predecessor: "WriteThread::AwaitState:BlockingWaiting", Successor: mine + "SleepFunc:1"},
+			syncpoint.Pair{Predecessor: mine + "SleepFunc:2", Successor: "WriteThread::ExitAsBatchGroupLeader:Start"})
+		syncpoint.EnableProcessing()
+		defer syncpoint.Reset()
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			syncpoint.Process(mine + "SleepFunc:1")
+			time.Sleep(2 * time.Millisecond)
+			syncpoint.Process(mine + "SleepFunc:2")
+		})
+		wg.Go(func() {
+			wo := rocksdb.DefaultWriteOptions()
+			wo.PerfContext = &rocksdb.PerfContext{Level: rocksdb.EnableWait}
+			syncpoint.Process(mine + "WriteFunc")
+			if err := x.db.Put(&wo, []byte("bar"), []byte("val2")); err != nil {
+				t.Error(err)
+			}
+			if n := wo.PerfContext.WriteThreadWaitNanos; n <= 2000000 {
+				t.Errorf("waited %d ns", n)
+			}
+		})
+		if err := x.db.Put(nil, []byte("foo"), []byte("val1")); err != nil {
+			t.Error(err)
+		}
+		wg.Wait()
+	})
+}
+
+func TestDBWriteTest_IngestWriteBatchWithIndex(t *testing.T) {
+	eachWriteMode(t, func(x *dbTest, o rocksdb.Options) {
+		o.DisableAutoCompactions = true
+		cfo := x.currentOptions()
+		cfo.MergeOperator = mergeoperators.NewStringAppendOperator(",")
+		x.createColumnFamilies([]string{"cf1", "cf2"}, cfo)
+		x.reopenWithColumnFamilies([]string{"default", "cf1", "cf2"}, o, cfo, cfo)
+		wo := rocksdb.DefaultWriteOptions()
+		newBatch := func(overwrite bool) *rocksdb.WriteBatchWithIndex {
+			b, err := rocksdb.NewWriteBatchWithIndex(rocksdb.WriteBatchWithIndexOptions{BackupIndexComparator: o.Comparator, OverwriteKey: overwrite})
+			x.must(err)
+			return b
+		}
+		refused := func(b *rocksdb.WriteBatchWithIndex) {
+			x.Helper()
+			if err := x.db.IngestWriteBatchWithIndex(&wo, b); !errors.Is(err, rocksdb.ErrNotSupported) {
+				x.Fatal(err)
+			}
+		}
+		bs := func(s string) []byte { return []byte(s) }
+		b := newBatch(true)
+		x.must(errors.Join(b.Put(bs("key1"), bs("value1")), b.Put(bs("key2"), bs("value2"))))
+		refused(b) // with a WAL
+		wo.DisableWAL = true
+		if o.EnablePipelinedWrite {
+			refused(b)
+			return
+		}
+		x.must(x.db.IngestWriteBatchWithIndex(&wo, b))
+		x.wantGet(0, "key1", "value1")
+		x.wantGet(0, "key2", "value2")
+
+		b = newBatch(true)
+		x.must(errors.Join(b.Put(bs("key2"), bs("value3")), b.Delete(bs("key1"))))
+		x.must(x.db.IngestWriteBatchWithIndex(&wo, b))
+		x.wantGet(0, "key1", "NOT_FOUND")
+		x.wantGet(0, "key2", "value3")
+
+		ofCF1 := newBatch(true)
+		x.must(errors.Join(ofCF1.PutCF(x.cf(1), bs("cf1_key1"), bs("cf1_value1")), ofCF1.DeleteCF(x.cf(1), bs("cf1_key2"))))
+		x.must(x.db.IngestWriteBatchWithIndex(&wo, ofCF1))
+		x.wantGet(1, "cf1_key1", "cf1_value1")
+		x.wantGet(1, "cf1_key2", "NOT_FOUND")
+
+		b = newBatch(true)
+		x.must(errors.Join(b.MergeCF(x.cf(2), bs("cf2_key1"), bs("cf2_value1")), b.MergeCF(x.cf(2), bs("cf2_key1"), bs("cf2_value2"))))
+		x.must(x.db.IngestWriteBatchWithIndex(&wo, b))
+		x.wantGet(2, "cf2_key1", "cf2_value1,cf2_value2")
+
+		b = newBatch(false)
+		x.must(b.Put(bs("key1"), bs("value1")))
+		refused(b)
+		x.must(x.db.IngestWriteBatchWithIndex(&wo, newBatch(true))) // an empty one
+
+		x.destroyAndReopen(o)
+		if err := x.db.IngestWriteBatchWithIndex(&wo, ofCF1); !errors.Is(err, rocksdb.ErrInvalidArgument) {
+			t.Error("a batch of a family that is not there:", err)
+		}
+		x.mustPut(0, "key1", "value4") // the database goes on
+		x.wantGet(0, "key1", "value4")
+	})
 }
 
 var walOnly = &dbimpl.WriteImplOptions{DisableMemtable: true}

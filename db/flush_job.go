@@ -446,7 +446,7 @@ func (j *FlushJob) iterators(m *memtable.MemTable, ro *rocksdb.ReadOptions) (int
 		return m.NewTimestampStrippingIterator(ro, nil, j.c.SeqnoToTimeMapping), t, err
 	}
 	t, err := m.NewRangeTombstoneIterator(ro, maxSequence, true)
-	return m.NewIterator(ro, nil, j.c.SeqnoToTimeMapping), t, err
+	return m.NewFlushIterator(ro, j.c.SeqnoToTimeMapping), t, err
 }
 
 // GetCompressionFlush is the compression of flushed tables.

@@ -7,6 +7,7 @@ package db
 
 import (
 	"math"
+	"slices"
 
 	"github.com/rocksdb-go/rocksdb/db/dbformat"
 	"github.com/rocksdb-go/rocksdb/db/memtable"
@@ -25,7 +26,8 @@ import (
 func (j *FlushJob) purge() bool {
 	c := j.c
 	threshold := c.MutableCFOptions.ExperimentalMempurgeThreshold
-	if !(threshold > 0) || c.FlushReason != rocksdb.FlushReasonWriteBufferFull || c.DBOptions.AtomicFlush || j.flushRequested {
+	if !(threshold > 0) || c.FlushReason != rocksdb.FlushReasonWriteBufferFull || c.DBOptions.AtomicFlush || j.flushRequested ||
+		slices.ContainsFunc(j.mems, (*memtable.MemTable).HasSource) {
 		return false
 	}
 	c.Mutex.Unlock()

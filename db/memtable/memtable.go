@@ -1,6 +1,6 @@
-// Port of db/memtable.{h,cc}. Differs: no ReadOnlyMemTable interface yet (the
-// memtable over an indexed write batch needs it); the default container is
-// called directly. Writes are in memtable_add.go and
+// Port of db/memtable.{h,cc}. Differs: there is no interface ReadOnlyMemTable, the
+// memtable of an indexed write batch has a Source; the default container is called
+// directly. Writes are in memtable_add.go and
 // memtable_inplace_update.go, lookups in memtable_get.go, iterators in
 // memtable_iterator.go, range tombstones in memtable_range_del.go.
 
@@ -95,6 +95,7 @@ type MemTable struct {
 	arena           *memory.ConcurrentArena
 	skip            *rep.SkipListRep // the container if it is the default one, else nil
 	table           rep.MemTableRep
+	source          Source // of the entries, where they were not inserted; else nil
 	rangeDelTable   *rep.SkipListRep
 	prefixExtractor rocksdb.SliceTransform
 	bloom           *util.DynamicBloom

@@ -194,6 +194,10 @@ func (m *MemTable) getFromTable(key *dbformat.LookupKey, st *LookupState) {
 		}
 		return
 	}
+	if m.source != nil {
+		m.getFromSource(key, st)
+		return
+	}
 	if m.skip == nil {
 		m.table.Get(key.InternalKey(), st)
 		return
@@ -243,6 +247,13 @@ func (s *LookupState) saveEntry(entry rep.KeyHandle, ikey, user []byte) bool {
 		}
 	}
 	seq, t := dbformat.UnPackSequenceAndType(dbformat.ExtractInternalKeyFooter(ikey))
+	_, value := rep.EntryKeyValue(entry)
+	return s.saveRecord(user, seq, t, value)
+}
+
+// saveRecord takes an entry of the key looked up in its parts.
+func (s *LookupState) saveRecord(user []byte, seq rocksdb.SequenceNumber, t dbformat.ValueType, value []byte) bool {
+	m := s.mem
 	if s.Callback != nil && !s.Callback.IsVisible(seq) {
 		return true
 	}
@@ -250,7 +261,6 @@ func (s *LookupState) saveEntry(entry rep.KeyHandle, ikey, user []byte) bool {
 	if s.MaxCoveringTombstoneSeq > seq && t != dbformat.TypeRangeDeletion {
 		t = dbformat.TypeRangeDeletion
 	}
-	_, value := rep.EntryKeyValue(entry)
 	switch t {
 	case dbformat.TypeValue:
 		return s.saveValue(value)

@@ -27,6 +27,7 @@ type MemTableIterator struct {
 	list   rep.InlineSkipListIterator
 	iter   rep.Iterator
 	direct bool
+	src    SourceIterator // instead of both, in a memtable with a Source
 
 	valid   bool
 	checked bool // every step goes through afterMove's and the reps' checks
@@ -51,6 +52,8 @@ func (m *MemTable) NewIterator(ro *rocksdb.ReadOptions, prefixExtractor rocksdb.
 		(ro.PrefixSameAsStart || !ro.TotalOrderSeek && !ro.AutoPrefixMode)
 	it.bloom = prefix && m.bloom != nil
 	switch {
+	case m.source != nil:
+		it.src = m.source.NewIterator(false)
 	case m.skip != nil && m.skip.IsPlain():
 		it.direct = true
 		it.list = m.skip.List.NewIterator()
@@ -108,12 +111,15 @@ func (i *MemTableIterator) UserKey() []byte { return i.key[:len(i.key)-dbformat.
 
 // Value is the entry's value.
 func (i *MemTableIterator) Value() []byte {
+	if i.src != nil {
+		return i.src.Value()
+	}
 	_, value := rep.EntryKeyValue(i.entry())
 	return value
 }
 
-// IsKeyPinned is true: entries stay.
-func (i *MemTableIterator) IsKeyPinned() bool { return true }
+// IsKeyPinned is true, since entries stay, but for those of a Source.
+func (i *MemTableIterator) IsKeyPinned() bool { return i.src == nil }
 
 // IsValuePinned is true unless values may be updated in place.
 func (i *MemTableIterator) IsValuePinned() bool { return !i.mem.opts.InplaceUpdateSupport }
@@ -127,6 +133,12 @@ func (i *MemTableIterator) entry() rep.KeyHandle {
 
 // settle takes over the place the container's iterator is at.
 func (i *MemTableIterator) settle() {
+	if i.src != nil {
+		if i.valid, i.err = i.src.Valid(), i.src.Status(); i.valid {
+			i.key = i.src.Key()
+		}
+		return
+	}
 	if i.direct {
 		i.valid = i.list.Valid()
 	} else {
@@ -195,6 +207,8 @@ func (i *MemTableIterator) Seek(internalKey []byte) {
 func (i *MemTableIterator) seek(internalKey []byte) {
 	o := &i.mem.opts
 	switch {
+	case i.src != nil:
+		i.src.Seek(internalKey)
 	case o.ParanoidMemoryChecks || i.mem.validate != nil:
 		if i.direct {
 			i.err = i.list.SeekAndValidate(internalKey, o.AllowDataInErrors, o.ParanoidMemoryChecks, i.mem.validate)
@@ -244,9 +258,12 @@ func (i *MemTableIterator) SeekForPrev(internalKey []byte) {
 // SeekToFirst moves to the first entry.
 func (i *MemTableIterator) SeekToFirst() {
 	i.err = nil
-	if i.direct {
+	switch {
+	case i.src != nil:
+		i.src.SeekToFirst()
+	case i.direct:
 		i.list.SeekToFirst()
-	} else {
+	default:
 		i.iter.SeekToFirst()
 	}
 	i.settle()
@@ -255,9 +272,12 @@ func (i *MemTableIterator) SeekToFirst() {
 // SeekToLast moves to the last entry.
 func (i *MemTableIterator) SeekToLast() {
 	i.err = nil
-	if i.direct {
+	switch {
+	case i.src != nil:
+		i.src.SeekToLast()
+	case i.direct:
 		i.list.SeekToLast()
-	} else {
+	default:
 		i.iter.SeekToLast()
 	}
 	i.settle()
@@ -280,6 +300,8 @@ func (i *MemTableIterator) Next() {
 	}
 	o := &i.mem.opts
 	switch {
+	case i.src != nil:
+		i.src.Next()
 	case o.ParanoidMemoryChecks && i.direct:
 		i.err = i.list.NextAndValidate(o.AllowDataInErrors)
 	case o.ParanoidMemoryChecks:
@@ -310,6 +332,8 @@ func (i *MemTableIterator) Prev() {
 	}
 	o := &i.mem.opts
 	switch {
+	case i.src != nil:
+		i.src.Prev()
 	case o.ParanoidMemoryChecks && i.direct:
 		i.err = i.list.PrevAndValidate(o.AllowDataInErrors)
 	case o.ParanoidMemoryChecks:
