@@ -24,7 +24,7 @@ type flagsMore struct {
 	RemoteCompactionWorkerInterval              int32   `flag:"remote_compaction_worker_interval,10" help:"remote compaction worker interval"`
 	RemoteCompactionFailureFallBackToLocal      bool    `flag:"remote_compaction_failure_fall_back_to_local,true" help:"remote compaction failure fall back to local"`
 	AllowResumptionOneIn                        int32   `flag:"allow_resumption_one_in,0" unbuilt:"0" help:"allow resumption once in that many operations; 0 never"`
-	IngestWbwiOneIn                             uint32  `flag:"ingest_wbwi_one_in,0" unbuilt:"0" help:"ingest wbwi once in that many operations; 0 never"`
+	IngestWbwiOneIn                             uint32  `flag:"ingest_wbwi_one_in,0" help:"apply an update as an ingested indexed batch once in that many; 0 never"`
 	Readpercent                                 int32   `flag:"readpercent,10" help:"share of reads"`
 	Prefixpercent                               int32   `flag:"prefixpercent,20" help:"share of prefix scans"`
 	Writepercent                                int32   `flag:"writepercent,45" help:"share of writes"`

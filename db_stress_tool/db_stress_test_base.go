@@ -378,11 +378,17 @@ func (s *stressTest) multiGet(ro *rocksdb.ReadOptions, cf int, keys [][]byte) (v
 	return values, errs
 }
 
+// putsEntity tells whether the value of that number is written as an entity.
+func (s *stressTest) putsEntity(base uint32) bool {
+	n := s.flags.UsePutEntityOneIn
+	return n > 0 && base%n == 0
+}
+
 // putOrMerge writes a value the way that the flags and its number say.
 func (s *stressTest) putOrMerge(wo *rocksdb.WriteOptions, cf int, key []byte, base uint32, value []byte) error {
 	f := s.flags
 	switch {
-	case f.UsePutEntityOneIn > 0 && base%f.UsePutEntityOneIn == 0:
+	case s.putsEntity(base):
 		b := newBatch()
 		if err := b.PutEntityCF(s.cf(cf), key, generateWideColumns(base, value)); err != nil {
 			return err

@@ -13,6 +13,7 @@ import (
 	dbimpl "github.com/rocksdb-go/rocksdb/db/db_impl"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
 	"github.com/rocksdb-go/rocksdb/util"
+	writebatchwithindex "github.com/rocksdb-go/rocksdb/utilities/write_batch_with_index"
 )
 
 // nonBatchedTest writes and reads single keys, with their expected state.
@@ -359,7 +360,18 @@ func (n *nonBatchedTest) put(t *threadState, wo *rocksdb.WriteOptions, cfs []int
 	p := t.shared.preparePut(cf, key)
 	base := p.finalValueBase()
 	v := n.flags.generateValue(base)
-	done, err := n.writeUntilDone("TestPut", func() error { return n.putOrMerge(wo, cf, k, base, v) })
+	ingested := !n.putsEntity(base) && n.ingestsBatch(t)
+	done, err := n.writeUntilDone("TestPut", func() error {
+		if ingested {
+			return n.ingest(wo, func(b *writebatchwithindex.WriteBatchWithIndex) error {
+				if n.flags.UseMerge {
+					return b.MergeCF(n.cf(cf), k, v)
+				}
+				return b.PutCF(n.cf(cf), k, v)
+			})
+		}
+		return n.putOrMerge(wo, cf, k, base, v)
+	})
 	if !done {
 		p.rollback()
 	} else {
@@ -367,6 +379,23 @@ func (n *nonBatchedTest) put(t *threadState, wo *rocksdb.WriteOptions, cfs []int
 		t.stats.addWrites(1, len(v))
 	}
 	n.verifyAllKeys(t, "put", err)
+}
+
+// ingestsBatch tells whether an update is to be an ingested batch.
+func (n *nonBatchedTest) ingestsBatch(t *threadState) bool {
+	return t.rand.OneInOpt(int(n.flags.IngestWbwiOneIn))
+}
+
+// ingest applies an indexed batch that fill fills.
+func (n *nonBatchedTest) ingest(wo *rocksdb.WriteOptions, fill func(*writebatchwithindex.WriteBatchWithIndex) error) error {
+	b, err := writebatchwithindex.New(writebatchwithindex.Options{BackupIndexComparator: n.options.Comparator, OverwriteKey: true})
+	if err == nil {
+		err = fill(b)
+	}
+	if err != nil {
+		return err
+	}
+	return n.db.IngestWriteBatchWithIndex(wo, b)
 }
 
 func (n *nonBatchedTest) delete(t *threadState, wo *rocksdb.WriteOptions, cfs []int, keys []int64) {
@@ -377,7 +406,16 @@ func (n *nonBatchedTest) delete(t *threadState, wo *rocksdb.WriteOptions, cfs []
 	k := n.tool.keys.key(key)
 	p := t.shared.prepareDelete(cf, key)
 	overwrite := t.shared.allowsOverwrite(key)
+	ingested := n.ingestsBatch(t)
 	done, err := n.writeUntilDone("TestDelete", func() error {
+		if ingested {
+			return n.ingest(wo, func(b *writebatchwithindex.WriteBatchWithIndex) error {
+				if overwrite {
+					return b.DeleteCF(n.cf(cf), k)
+				}
+				return b.SingleDeleteCF(n.cf(cf), k)
+			})
+		}
 		if overwrite {
 			return n.db.Delete(wo, n.cf(cf), k)
 		}
