@@ -116,6 +116,14 @@ type (
 	ExportImportFilesMetaData              = contract.ExportImportFilesMetaData
 	ExternalFileIngestionInfo              = contract.ExternalFileIngestionInfo
 	ExternalSstFileInfo                    = contract.ExternalSstFileInfo
+	ExternalTableBuilder                   = contract.ExternalTableBuilder
+	ExternalTableBuilderBase               = contract.ExternalTableBuilderBase
+	ExternalTableBuilderOptions            = contract.ExternalTableBuilderOptions
+	ExternalTableFactory                   = contract.ExternalTableFactory
+	ExternalTableIterator                  = contract.ExternalTableIterator
+	ExternalTableOptions                   = contract.ExternalTableOptions
+	ExternalTableReader                    = contract.ExternalTableReader
+	ExternalTableReaderBase                = contract.ExternalTableReaderBase
 	FSDirectory                            = contract.FSDirectory
 	FSDirectoryWrapper                     = contract.FSDirectoryWrapper
 	FSIOPriority                           = contract.FSIOPriority
@@ -186,6 +194,8 @@ type (
 	IngestExternalFileArg                  = contract.IngestExternalFileArg
 	IngestExternalFileOptions              = contract.IngestExternalFileOptions
 	InplaceCallback                        = contract.InplaceCallback
+	IterBoundCheck                         = contract.IterBoundCheck
+	IterateResult                          = contract.IterateResult
 	LRUCacheOptions                        = contract.LRUCacheOptions
 	LevelMetaData                          = contract.LevelMetaData
 	LiveFileMetaData                       = contract.LiveFileMetaData
@@ -452,6 +462,7 @@ const (
 	BottommostLevelCompactionForceOptimized                      = contract.BottommostLevelCompactionForceOptimized
 	BottommostLevelCompactionIfHaveCompactionFilter              = contract.BottommostLevelCompactionIfHaveCompactionFilter
 	BottommostLevelCompactionSkip                                = contract.BottommostLevelCompactionSkip
+	BoundUnknown                                                 = contract.BoundUnknown
 	ByCompensatedSize                                            = contract.ByCompensatedSize
 	BytesCompressedFrom                                          = contract.BytesCompressedFrom
 	BytesCompressedTo                                            = contract.BytesCompressedTo
@@ -990,6 +1001,7 @@ const (
 	IceFileReadCount                                             = contract.IceFileReadCount
 	IdentityFile                                                 = contract.IdentityFile
 	IgnoreCurrentRecord                                          = contract.IgnoreCurrentRecord
+	Inbound                                                      = contract.Inbound
 	InfoLevel                                                    = contract.InfoLevel
 	InfoLogFile                                                  = contract.InfoLogFile
 	IterBytesRead                                                = contract.IterBytesRead
@@ -1106,6 +1118,7 @@ const (
 	OpVerifyDBChecksum                                           = contract.OpVerifyDBChecksum
 	OpVerifyFileChecksums                                        = contract.OpVerifyFileChecksums
 	OptionsFile                                                  = contract.OptionsFile
+	OutOfBound                                                   = contract.OutOfBound
 	Patch                                                        = contract.Patch
 	PerfLevelOutOfBounds                                         = contract.PerfLevelOutOfBounds
 	PerfLevelUninitialized                                       = contract.PerfLevelUninitialized

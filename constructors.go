@@ -39,6 +39,12 @@ func NewCuckooTableFactory(o CuckooTableOptions) TableFactory {
 	return cuckoo.NewCuckooTableFactory(&o)
 }
 
+// NewExternalTableFactory makes a factory of tables of an application's own
+// format, which are written by SstFileWriter and ingested.
+func NewExternalTableFactory(inner ExternalTableFactory) TableFactory {
+	return table.NewExternalTableFactory(inner)
+}
+
 // NewAdaptiveTableFactory makes a factory that reads tables of every format and
 // writes with the first one. A nil factory is that of the format with default
 // options, the first the one for block-based tables. The factories have to be of

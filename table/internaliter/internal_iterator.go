@@ -19,26 +19,18 @@ const UnknownUnixTime uint64 = math.MaxUint64
 // key's end.
 const numInternalBytes = 8
 
-// IterBoundCheck says what an iterator knows about its key and the upper bound.
-type IterBoundCheck uint8
-
-// The answers. BoundUnknown is always a legal one for a valid iterator.
-const (
-	BoundUnknown IterBoundCheck = iota
-	OutOfBound
-	Inbound
+// IterBoundCheck and IterateResult are the application's too, in external tables.
+type (
+	IterBoundCheck = rocksdb.IterBoundCheck
+	IterateResult  = rocksdb.IterateResult
 )
 
-// IterateResult is what NextAndGetResult found.
-type IterateResult struct {
-	// Key is valid until the iterator moves.
-	Key []byte
-	// BoundCheckResult of an iterator that became invalid is OutOfBound when the
-	// next key lies beyond the bound and BoundUnknown at the end of the source.
-	BoundCheckResult IterBoundCheck
-	// ValuePrepared is false when PrepareValue has to come before Value.
-	ValuePrepared bool
-}
+// The values of IterBoundCheck.
+const (
+	BoundUnknown = rocksdb.BoundUnknown
+	OutOfBound   = rocksdb.OutOfBound
+	Inbound      = rocksdb.Inbound
+)
 
 // ReadaheadInfo is the state of one automatic readahead.
 type ReadaheadInfo struct {
