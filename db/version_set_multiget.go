@@ -295,12 +295,27 @@ func (m *multiGet) settle(t *tableLookup, i int, k *table.KeyContext) {
 				gc.MarkKeyMayExist()
 			}
 			k.IsBlobIndex = *k.Err != nil
+			if m.countValue(k); *k.Err == nil && m.r.GetValueSize() > m.ro.ValueSizeSoftLimit {
+				m.takeBack(k)
+			}
+			return
 		}
 		m.countValue(k)
 	case table.GetDeleted:
 		*k.Err = rocksdb.ErrNotFound
 	default:
 		*k.Err = m.v.lookupError(state, k.LKey.UserKey())
+	}
+}
+
+// takeBack keeps a blob that goes beyond the limit from the caller.
+func (m *multiGet) takeBack(k *table.KeyContext) {
+	*k.Err = rocksdb.Aborted()
+	if k.Value != nil {
+		k.Value.Release()
+		*k.Value = rocksdb.PinnableSlice{}
+	} else {
+		k.Columns.Reset()
 	}
 }
 

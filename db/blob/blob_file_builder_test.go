@@ -32,7 +32,7 @@ func newBuilderTest(t *testing.T, change ...func(*rocksdb.DBOptions, *rocksdb.Co
 	b.wo.RateLimiterPriority = rocksdb.IOHigh
 	number := uint64(1)
 	b.b = NewBlobFileBuilder(BlobFileBuilderOptions{NewFileNumber: func() uint64 { number++; return number }, IOptions: &b.io, MutableCFOptions: &mo,
-		FileOptions: &b.fo, WriteOptions: &b.wo, DBID: "db_id", DBSessionID: "session", JobID: 1, ColumnFamilyID: testFamily,
+		FileOptions: &b.fo, WriteOptions: &b.wo, DBID: testDBID, DBSessionID: "session", JobID: 1, ColumnFamilyID: testFamily,
 		ColumnFamilyName: "foobar", WriteHint: rocksdb.WriteLifeMedium, Reason: rocksdb.BlobFileCreationReasonFlush})
 	return b
 }
@@ -211,7 +211,7 @@ func TestBlobFileBuilder_WarmCache(t *testing.T) {
 	})
 	x := b.add("1", "deadbeef")
 	b.noErr(b.b.Finish())
-	s := NewBlobSource(&b.io, "db_id", "session", b.fileCache(10))
+	s := NewBlobSource(&b.io, &testDBID, "session", b.fileCache(10))
 	b.ro.ReadTier = rocksdb.BlockCacheTier
 	var value rocksdb.PinnableSlice
 	if _, err := s.GetBlob(&b.ro, []byte("1"), x.FileNumber, x.Offset, 0, x.Size, x.Compression, &value); err != nil || string(value.Data()) != "deadbeef" {

@@ -41,14 +41,16 @@ func contentsCharge(b []byte) int { return cap(b) + sliceHeader }
 // BlobSource reads a column family's blobs, through the blob cache where one is
 // configured. Safe for concurrent use.
 type BlobSource struct {
-	dbID, sessionID string
-	stats           rocksdb.Statistics
-	files           *BlobFileCache
-	cache           rocksdb.Cache // nil for none
+	dbID      *string
+	sessionID string
+	stats     rocksdb.Statistics
+	files     *BlobFileCache
+	cache     rocksdb.Cache // nil for none
 }
 
-// NewBlobSource makes the source of one family.
-func NewBlobSource(io *options.ImmutableOptions, dbID, dbSessionID string, files *BlobFileCache) *BlobSource {
+// NewBlobSource makes the source of one family. dbID is looked at when blobs are
+// read: a family may be there before the database has its ID.
+func NewBlobSource(io *options.ImmutableOptions, dbID *string, dbSessionID string, files *BlobFileCache) *BlobSource {
 	return &BlobSource{dbID: dbID, sessionID: dbSessionID, stats: io.Stats, files: files, cache: io.BlobCache}
 }
 
@@ -69,7 +71,7 @@ func (s *BlobSource) pin(h rocksdb.CacheHandle, value *rocksdb.PinnableSlice) {
 }
 
 func (s *BlobSource) key(number, offset uint64) cache.CacheKey {
-	return cache.NewOffsetableCacheKey(s.dbID, s.sessionID, number).WithOffset(offset)
+	return cache.NewOffsetableCacheKey(*s.dbID, s.sessionID, number).WithOffset(offset)
 }
 
 // lookup gives nil when the cache does not have the blob.

@@ -15,6 +15,8 @@ import (
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
 )
 
+var testDBID = "db_id"
+
 func (b *blobTest) fileCache(capacity int) *BlobFileCache {
 	b.t.Helper()
 	o := rocksdb.DefaultLRUCacheOptions(capacity)
@@ -132,7 +134,7 @@ func newBlobSourceTest(t *testing.T) (*blobTest, *BlobSource) {
 		cf.BlobCache = c
 	})
 	b.ro.PerfContext = &rocksdb.PerfContext{Level: rocksdb.EnableTime}
-	return b, NewBlobSource(&b.io, "db_id", "session", b.fileCache(100))
+	return b, NewBlobSource(&b.io, &testDBID, "session", b.fileCache(100))
 }
 
 // getAll reads all blobs, and looks for each in the cache before and after.
