@@ -17,5 +17,9 @@
 // PayloadType n. A write has a batch, length-prefixed. Reads are known by their
 // types and skipped; they are not written yet.
 //
-// Main type: Tracer, which is not safe for concurrent use. Read trace_replay.go.
+// A trace of accesses to a block cache has the same frame; its records are
+// described in block_cache_tracer.go. Tables do not write one yet.
+//
+// Main types: Tracer, which is not safe for concurrent use, and BlockCacheTracer,
+// which is. Read trace_replay.go.
 package tracereplay
