@@ -392,3 +392,39 @@ func TestFieldFileChecksumsOfAlignedBlocks(t *testing.T) { // facebook/rocksdb#1
 		x.close()
 	}
 }
+
+func TestFieldChecksumsOfDroppedFamilies(t *testing.T) { // facebook/rocksdb#13832
+	for _, held := range []bool{false, true} {
+		x := newFieldTest(t, func(o *rocksdb.Options, _ *rocksdb.BlockBasedTableOptions) {
+			o.FileChecksumGenFactory = rocksdb.GetFileChecksumGenCrc32cFactory()
+		})
+		count := func(when string, want int) {
+			t.Helper()
+			list, err := rocksdb.GetFileChecksumsFromCurrentManifest(rocksdb.DefaultEnv().GetFileSystem(), filepath.Join(x.root, "db"))
+			x.must(err)
+			x.same("checksums "+when, fmt.Sprint(list.Size()), fmt.Sprint(want))
+		}
+		x.put("a", "1")
+		x.flush()
+		cf, err := x.db.CreateColumnFamily(x.o.ColumnFamilyOptions, "cf")
+		x.must(err)
+		for _, k := range []string{"x", "y"} {
+			x.must(cf.Put(nil, []byte(k), []byte("1")))
+			x.must(cf.Flush(nil))
+		}
+		count("before the drop", 3)
+		x.must(x.db.DropColumnFamily(cf))
+		if !held {
+			x.must(cf.Close())
+		}
+		count("after the drop", 1)
+		list, err := x.db.GetLiveFilesChecksumInfo()
+		x.must(err)
+		x.same("live files after the drop", fmt.Sprint(list.Size()), "1")
+		if held {
+			x.must(cf.Close())
+		}
+		x.close()
+		count("after Close", 1)
+	}
+}

@@ -1,7 +1,12 @@
-// Port of include/rocksdb/db.h (calls about the database's identity and the
-// soundness of its files).
+// Port of include/rocksdb/{db,experimental}.h (calls about the database's identity
+// and the soundness of its files).
 
 package rocksdb
+
+import (
+	"github.com/rocksdb-go/rocksdb/db"
+	"github.com/rocksdb-go/rocksdb/util"
+)
 
 // GetDbIdentity gives the database's unique id; it stays over all openings.
 func (x *DB) GetDbIdentity() string { return x.impl.GetDbIdentity() }
@@ -15,3 +20,18 @@ func (x *DB) VerifyChecksum(ro *ReadOptions) error { return x.impl.VerifyChecksu
 // VerifyFileChecksums checks tables and blob files as a whole, where they were
 // written with a checksum (DBOptions.FileChecksumGenFactory). ro may be nil.
 func (x *DB) VerifyFileChecksums(ro *ReadOptions) error { return x.impl.VerifyFileChecksums(ro) }
+
+// GetLiveFilesChecksumInfo gives the checksums of the present tables and blob
+// files, as the MANIFEST has them.
+func (x *DB) GetLiveFilesChecksumInfo() (FileChecksumList, error) {
+	list := util.NewFileChecksumList()
+	return list, x.impl.GetLiveFilesChecksumInfo(list)
+}
+
+// GetFileChecksumsFromCurrentManifest gives the checksums of the tables and blob
+// files that the MANIFEST of the database at path names, which may be open. It
+// only reads.
+func GetFileChecksumsFromCurrentManifest(fs FileSystem, path string) (FileChecksumList, error) {
+	list := util.NewFileChecksumList()
+	return list, db.GetFileChecksumsFromCurrentManifest(fs, path, list)
+}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/rocksdb-go/rocksdb"
 	"github.com/rocksdb-go/rocksdb/db/dbformat"
+	"github.com/rocksdb-go/rocksdb/env"
 	contract "github.com/rocksdb-go/rocksdb/include/rocksdb"
 	"github.com/rocksdb-go/rocksdb/memtable"
 	"github.com/rocksdb-go/rocksdb/options"
@@ -347,5 +348,37 @@ func TestDBTest2_DuplicateSnapshot(t *testing.T) {
 	})
 	for _, s := range snapshots {
 		x.must(x.db.ReleaseSnapshot(s))
+	}
+}
+
+func TestDBTest2_GetFileChecksumsFromCurrentManifest_CRC32(t *testing.T) {
+	x := newDBTest(t)
+	o := x.currentOptions()
+	o.FileChecksumGenFactory, o.Level0FileNumCompactionTrigger = rocksdb.GetFileChecksumGenCrc32cFactory(), 10
+	x.reopen(o)
+	rnd := util.NewRandom(301)
+	for i := range 4 {
+		x.mustPut(0, key(i), rnd.RandomString(100))
+		x.flush(0)
+	}
+	cf, err := x.db.CreateColumnFamily(rocksdb.DefaultColumnFamilyOptions(), "soon_to_be_deleted")
+	x.must(err)
+	x.must(cf.Put(nil, []byte("some_key"), []byte("some_value")))
+	x.must(cf.Flush(nil))
+	x.must(x.db.DropColumnFamily(cf))
+	x.must(cf.Close())
+	live := x.db.GetLiveFilesMetaData()
+	x.close()
+
+	list, err := rocksdb.GetFileChecksumsFromCurrentManifest(env.NewReadOnlyFileSystem(env.DefaultFileSystem()), x.dir)
+	x.must(err)
+	if len(live) != 4 || list.Size() != len(live) {
+		t.Fatalf("%d files, %d checksums", len(live), list.Size())
+	}
+	for _, f := range live {
+		checksum, name, err := list.SearchOneFileChecksum(f.FileNumber)
+		if err != nil || checksum != f.FileChecksum || name != f.FileChecksumFuncName {
+			t.Errorf("file %d: %x by %q, %v", f.FileNumber, checksum, name, err)
+		}
 	}
 }

@@ -3,8 +3,8 @@
 package dbstresstool
 
 import (
-	"errors"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"

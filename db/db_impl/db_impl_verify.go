@@ -46,6 +46,18 @@ func (d *DBImpl) VerifyFileChecksums(ro *rocksdb.ReadOptions) error {
 	return d.verifyChecksums(ro, true)
 }
 
+// GetLiveFilesChecksumInfo makes list, which is reset, hold the checksums of the
+// present tables and blob files.
+func (d *DBImpl) GetLiveFilesChecksumInfo(list rocksdb.FileChecksumList) error {
+	list.Reset()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.versions.GetLiveFilesChecksumInfo(func(number uint64, checksum, funcName string) error {
+		list.InsertOneFileChecksum(number, checksum, funcName)
+		return nil
+	})
+}
+
 func (d *DBImpl) verifyChecksums(ro *rocksdb.ReadOptions, wholeFiles bool) error {
 	o := *ro
 	if o.IOStatsContext == nil && d.stats != nil {
