@@ -49,3 +49,27 @@ func ExampleSstFileWriter() {
 	// apple: red
 	// banana: yellow
 }
+
+func ExampleWriteBatchWithIndex() {
+	db, done := openTemp(rocksdb.DefaultOptions())
+	defer done()
+	check(db.Put(nil, []byte("a"), []byte("stored")))
+	check(db.Put(nil, []byte("b"), []byte("stored")))
+
+	b, err := rocksdb.NewWriteBatchWithIndex(rocksdb.WriteBatchWithIndexOptions{OverwriteKey: true})
+	check(err)
+	check(b.Delete([]byte("a")))
+	check(b.Put([]byte("c"), []byte("pending")))
+	it := b.NewIteratorWithBase(db.ColumnFamily, db.NewIterator(nil), nil)
+	for k, v := range it.All() { // what the database will be
+		fmt.Printf("%s=%s\n", k, v)
+	}
+	check(it.Close())
+
+	check(db.Write(nil, b.GetWriteBatch()))
+	fmt.Println(get(db.ColumnFamily, "c"))
+	// Output:
+	// b=stored
+	// c=pending
+	// pending
+}
