@@ -657,25 +657,37 @@ func (t *BlockBasedTable) Close() error {
 // uncacheBlocks erases an obsolete file's blocks from the cache, without
 // reading anything.
 func (t *BlockBasedTable) uncacheBlocks(aggressiveness uint32) {
+	ro := rocksdb.DefaultReadOptions()
+	ro.ReadTier = rocksdb.BlockCacheTier
+	rc := readContext{ro: &ro}
 	if t.filter != nil {
+		partitions := t.filter.partitionHandles(&rc)
 		t.filter.release()
 		t.filter = nil
+		t.eraseAllFromCache(partitions, aggressiveness)
 		t.eraseFromCache(t.filterHandle)
 	}
 	if t.index == nil {
 		return
 	}
-	ro := rocksdb.DefaultReadOptions()
-	ro.ReadTier = rocksdb.BlockCacheTier
-	it := t.newIndexIterator(&readContext{ro: &ro}, true, nil)
+	it := t.newIndexIterator(&rc, true, nil)
 	advisor := newUncacheAdvisor(aggressiveness)
 	for it.SeekToFirst(); it.Valid() && advisor.shouldContinue(); it.Next() {
 		advisor.report(t.eraseFromCache(it.Value().Handle))
 	}
 	_ = it.Close() // what is not in the cache ends it
+	partitions := t.index.partitionHandles(&rc)
 	t.index.release()
 	t.index = nil
+	t.eraseAllFromCache(partitions, aggressiveness)
 	t.eraseFromCache(t.indexHandle)
+}
+
+func (t *BlockBasedTable) eraseAllFromCache(handles []format.BlockHandle, aggressiveness uint32) {
+	advisor := newUncacheAdvisor(aggressiveness)
+	for i := 0; i < len(handles) && advisor.shouldContinue(); i++ {
+		advisor.report(t.eraseFromCache(handles[i]))
+	}
 }
 
 func (t *BlockBasedTable) eraseFromCache(h format.BlockHandle) bool {

@@ -209,6 +209,12 @@ func retrieve[T cacheable](t *BlockBasedTable, rc *readContext, h format.BlockHa
 	if err != nil {
 		return e, err
 	}
+	if cached && owned && !rc.ro.FillCache && bt == block.TypeData {
+		// Not found by others, but charged to the cache while it is used.
+		h := t.blockCache.CreateStandalone(key.AsSlice(), v, t.helper(bt), v.ApproximateMemoryUsage(), true)
+		e.SetCachedValue(v, t.blockCache, h)
+		return e, nil
+	}
 	if !cached || !rc.ro.FillCache || !owned {
 		e.SetOwnedValue(v)
 		return e, nil

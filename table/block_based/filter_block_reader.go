@@ -21,6 +21,7 @@ type filterBlockReader interface {
 	// with an extractor, prefixes.
 	rangeMayMatch(rc *readContext, r *table.MultiGetRange, extractor rocksdb.SliceTransform)
 	cacheDependencies(rc *readContext, pin bool) error
+	partitionHandles(rc *readContext) []format.BlockHandle // as an indexReader's
 	memoryUsage() int
 	release()
 }
@@ -167,6 +168,8 @@ func filterRange(rc *readContext, f *ParsedFullFilterBlock, part, r *table.Multi
 }
 
 func (f *fullFilterReader) cacheDependencies(*readContext, bool) error { return nil }
+
+func (f *fullFilterReader) partitionHandles(*readContext) []format.BlockHandle { return nil }
 
 func (f *fullFilterReader) memoryUsage() int {
 	if f.entry.OwnValue() {
@@ -336,6 +339,17 @@ func (p *partitionedFilterReader) cacheDependencies(rc *readContext, pin bool) e
 	}
 	p.partitions = pinned
 	return p.t.located(it.Status(), p.t.filterHandle)
+}
+
+func (p *partitionedFilterReader) partitionHandles(rc *readContext) []format.BlockHandle {
+	idx, err := p.getIndex(rc)
+	if err != nil {
+		return nil
+	}
+	defer idx.Release()
+	var it block.IndexBlockIter
+	p.setIterator(&idx, &it)
+	return handlesOf(&it)
 }
 
 func (p *partitionedFilterReader) memoryUsage() int {

@@ -21,6 +21,9 @@ type indexReader interface {
 	newIterator(rc *readContext, totalOrder bool, scratch *indexScratch) internaliter.InternalIndexIterator
 	// cacheDependencies loads all partitions and, with pin, keeps them.
 	cacheDependencies(rc *readContext, pin bool) error
+	// partitionHandles are those of the partitions, none where the index of them
+	// cannot be read.
+	partitionHandles(rc *readContext) []format.BlockHandle
 	memoryUsage() int
 	release()
 }
@@ -139,6 +142,8 @@ func (c *indexReaderCommon) newIterator(rc *readContext, totalOrder bool, scratc
 
 func (c *indexReaderCommon) cacheDependencies(*readContext, bool) error { return nil }
 
+func (c *indexReaderCommon) partitionHandles(*readContext) []format.BlockHandle { return nil }
+
 func (c *indexReaderCommon) memoryUsage() int {
 	n := 128
 	if c.entry.OwnValue() {
@@ -242,6 +247,20 @@ func (p *partitionIndexReader) cacheDependencies(rc *readContext, pin bool) erro
 	}
 	p.partitions = pinned
 	return nil
+}
+
+func (p *partitionIndexReader) partitionHandles(rc *readContext) []format.BlockHandle {
+	var top block.IndexBlockIter
+	p.setIterator(rc, true, &top)
+	defer top.Invalidate(nil)
+	return handlesOf(&top)
+}
+
+func handlesOf(top *block.IndexBlockIter) (handles []format.BlockHandle) {
+	for top.SeekToFirst(); top.Valid(); top.Next() {
+		handles = append(handles, top.Value().Handle)
+	}
+	return handles
 }
 
 func (p *partitionIndexReader) memoryUsage() int {
