@@ -19,8 +19,7 @@ type benchmarkCase struct {
 
 // notBuilt are upstream's benchmarks that this program does not have yet.
 const notBuilt = " fillseqdeterministic filluniquerandomdeterministic readrandomcoroutine multireadrandomcoroutine" +
-	" readrandomentity multireadentity" +
-	" fillembeddedentity fillembeddedblob randomtransaction replay backup restore openandcompact "
+	" randomtransaction replay backup restore openandcompact "
 
 // find looks a benchmark up and does what belongs to its name alone.
 func (b *benchmark) find(name string, c *benchmarkCase) error {
@@ -150,6 +149,11 @@ func (b *benchmark) findRead(name string, c *benchmarkCase) bool {
 	case "multireadrandom":
 		b.printEntriesPerBatch()
 		c.method = b.multiReadRandom
+	case "readrandomentity":
+		c.method = b.readRandomEntity
+	case "multireadentity":
+		b.printEntriesPerBatch()
+		c.method = b.multiReadEntity
 	case "multireadwhilewriting":
 		b.printEntriesPerBatch()
 		withWriter(b.multiReadRandom, opWrite)
@@ -235,6 +239,9 @@ func (b *benchmark) findMeta(name string, c *benchmarkCase) (ok bool, err error)
 		c.method = b.compact
 	case "ingestexternalfile":
 		c.method, c.threads = b.ingestExternalFile, 1
+	case "fillembeddedentity", "fillembeddedblob":
+		c.fresh, c.threads = true, 1
+		c.method = func(t *threadState) error { return b.fillEmbedded(t, name == "fillembeddedentity") }
 	case "verifychecksum":
 		c.method = b.verifyChecksum
 	case "verifyfilechecksums":

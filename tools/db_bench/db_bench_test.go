@@ -430,7 +430,7 @@ func TestStats_FinishedOpsDoesNotAllocate(t *testing.T) {
 func TestErrors_CommandLine(t *testing.T) {
 	for args, want := range map[string]string{
 		"--benchmarks=fillseq]":                                    "unknown benchmark arguments 'fillseq]'\n",
-		"--benchmarks=multireadentity":                             "db_bench: benchmark 'multireadentity' is not supported yet\n",
+		"--benchmarks=openandcompact":                              "db_bench: benchmark 'openandcompact' is not supported yet\n",
 		"--benchmarks=multiscan --num=1000":                        "need more than --num=1000 keys",
 		"--benchmarks=fillseqdeterministic":                        "Please disable_auto_compactions in FillDeterministic benchmark\n",
 		"--compression_ratio=2":                                    "compression_ratio should be between 0 and 1\n",

@@ -179,3 +179,21 @@ func TestDBBenchTest_IngestExternalFileWithFileInfo(t *testing.T) {
 func TestDBBenchTest_IngestExternalFileWithoutFillCache(t *testing.T) {
 	newDBBenchTest(t).runIngestBench("1", "false", "false")
 }
+
+// What fillembedded* writes is read as values and as entities.
+func TestEmbeddedBlobBenchmarks(t *testing.T) {
+	for fill, message := range map[string]string{
+		"fillembeddedblob":   "(500 values, value_size=200, embedded_blob_min_size=100)",
+		"fillembeddedentity": "(500 entities, 5 cols [1 inline + 4 embedded], embedded_blob_min_size=100)",
+	} {
+		x := newDBBenchTest(t)
+		out, code := runTool(t, "--benchmarks="+fill+",readrandom,readrandomentity,multireadentity", "--num=500", "--value_size=200",
+			"--embedded_blob_min_size=100", "--batch_size=10", "--format_version=7", "--compression_type=none", "--db="+x.dbPath, "--wal_dir="+x.walPath)
+		if code != 0 || !strings.Contains(out, message) || strings.Count(out, "(500 of 500 found)") != 3 {
+			t.Errorf("%s: exit %d: %s", fill, code, out)
+		}
+	}
+	if out, code := runTool(t, "--benchmarks=fillembeddedblob", "--format_version=6"); code == 0 || !strings.Contains(out, "format_version >= 7") {
+		t.Errorf("exit %d: %s", code, out)
+	}
+}

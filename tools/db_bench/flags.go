@@ -221,9 +221,9 @@ type Flags struct {
 	BlobCacheSize                                      uint64  `flag:"blob_cache_size,8388608" help:"bytes of a blob cache of its own"`
 	BlobCacheNumshardbits                              int32   `flag:"blob_cache_numshardbits,6" help:"log2 of its shards"`
 	PrepopulateBlobCache                               int32   `flag:"prepopulate_blob_cache,0" help:"0 disabled, 1 on flush"`
-	EmbeddedBlobMinSize                                uint64  `flag:"embedded_blob_min_size,2048" help:"least bytes of an embedded blob" todo:"1"`
-	NumWideColumns                                     int32   `flag:"num_wide_columns,4" help:"large columns of an entity" todo:"1"`
-	NumShortWideColumns                                int32   `flag:"num_short_wide_columns,1" help:"small columns of an entity" todo:"1"`
+	EmbeddedBlobMinSize                                uint64  `flag:"embedded_blob_min_size,2048" help:"least bytes of an embedded blob"`
+	NumWideColumns                                     int32   `flag:"num_wide_columns,4" help:"large columns of an entity"`
+	NumShortWideColumns                                int32   `flag:"num_short_wide_columns,1" help:"small columns of an entity"`
 	UseSecondaryDB                                     bool    `flag:"use_secondary_db,false" help:"open as a secondary instance" todo:"1"`
 	SecondaryPath                                      string  `flag:"secondary_path," help:"directory of the secondary instance" todo:"1"`
 	SecondaryUpdateInterval                            int32   `flag:"secondary_update_interval,5" help:"seconds between its updates" todo:"1"`

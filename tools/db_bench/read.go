@@ -219,6 +219,22 @@ func (b *benchmark) readToRowCache(t *threadState) error {
 	return nil
 }
 
+// drawKeys makes a batch's keys.
+func (b *benchmark) drawKeys(t *threadState, keys, bufs [][]byte) {
+	stride := b.flags.MultireadStride
+	if stride == 0 {
+		for i := range keys {
+			keys[i] = b.keys.generate(uint64(b.randomKey(t.rand)), b.flags.Num, bufs[i])
+		}
+		return
+	}
+	k := b.strideStart(t.rand)
+	for i := range keys {
+		keys[i] = b.keys.generate(uint64(k), b.flags.Num, bufs[i])
+		k += stride
+	}
+}
+
 // multiReadRandom reads --batch_size keys at a time. The engine has one
 // MultiGet, the batched one; without --multiread_batched the values are copied,
 // as upstream's other MultiGet does.
@@ -237,17 +253,7 @@ func (b *benchmark) multiReadRandom(t *threadState) error {
 	d := t.shared.makeDuration(int64(b.flags.Duration), b.reads, 0)
 	for !d.finished(n) {
 		db := b.selectDB(t.rand)
-		if stride := b.flags.MultireadStride; stride != 0 {
-			k := b.strideStart(t.rand)
-			for i := range keys {
-				keys[i] = b.keys.generate(uint64(k), b.flags.Num, bufs[i])
-				k += stride
-			}
-		} else {
-			for i := range keys {
-				keys[i] = b.keys.generate(uint64(b.randomKey(t.rand)), b.flags.Num, bufs[i])
-			}
-		}
+		b.drawKeys(t, keys, bufs)
 		db.db.MultiGet(&t.ro, keys, values, errs)
 		read += n
 		calls++
