@@ -313,6 +313,9 @@ func (x *DB) SetDBOptions(values map[string]string) error { return x.impl.SetDBO
 // asked to.
 func (x *DB) FlushWAL(sync bool) error { return x.impl.FlushWAL(sync) }
 
+// FlushWALWithOptions is FlushWAL with a priority for the rate limiter.
+func (x *DB) FlushWALWithOptions(o *FlushWALOptions) error { return x.impl.FlushWALWithOptions(o) }
+
 // SyncWAL makes all writes so far durable.
 func (x *DB) SyncWAL() error { return x.impl.SyncWAL() }
 

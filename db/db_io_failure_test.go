@@ -1,4 +1,5 @@
-// Port of db/db_io_failure_test.cc (DBIOFailureTest). Differs: SpecialEnv's
+// Port of db/db_io_failure_test.cc (DBIOFailureTest; DBIOCorruptionTest is in
+// db_io_corruption_syncpoint_test.go). Differs: SpecialEnv's
 // failures are those of a file system of this file.
 
 package db_test

@@ -241,8 +241,10 @@ func (j *FlushJob) Run() (*version.FileMetaData, error) {
 	case c.WriteManifest:
 		syncpoint.Process("FlushJob::InstallResults")
 		defer j.enterStage(rocksdb.StageMemtableInstallFlushResults)()
+		wo := rocksdb.DefaultWriteOptions()
+		wo.IOStatsContext = &j.io
 		commit := &FlushCommit{CFD: c.CFD, VersionSet: c.VersionSet, Mutex: c.Mutex, DBDirectory: c.DBDirectory,
-			LogBuffer: c.LogBuffer, Free: c.MemtablesToFree, Committed: &j.committed, WriteOptions: &rocksdb.WriteOptions{IOStatsContext: &j.io}}
+			LogBuffer: c.LogBuffer, Free: c.MemtablesToFree, Committed: &j.committed, WriteOptions: &wo}
 		var number uint64
 		if j.meta.FD.GetFileSize() > 0 {
 			number = j.meta.FD.GetNumber()

@@ -40,6 +40,8 @@ type editIterator struct {
 	maxReadSize uint64
 	// fs, where it is not nil, is used to look behind the last record read.
 	fs rocksdb.FileSystem
+	// isRetry asks fs to read from redundant copies.
+	isRetry bool
 
 	// lastValidRecordEnd is the file offset behind the last edit that counts.
 	lastValidRecordEnd uint64
@@ -73,7 +75,7 @@ func (it *editIterator) iterate(r *wal.Reader, logErr *error, a editApplier) err
 		err = *logErr
 	}
 	if err == nil && it.fs != nil && it.maxReadSize == 0 {
-		err = checkManifestTail(it.fs, r.File().FileName(), it.lastRecordEnd)
+		err = checkManifestTail(it.fs, r.File().FileName(), it.lastRecordEnd, it.isRetry)
 	}
 	err = a.checkIterationResult(r, err)
 	if rocksdb.IsCorruption(err) {

@@ -21,12 +21,12 @@ import (
 // a whole record after it means that a record in the middle is damaged (its
 // length, say), and to go on without the rest would lose what it tells: files
 // would be taken for obsolete and be deleted.
-func checkManifestTail(fs rocksdb.FileSystem, path string, lastRecordEnd uint64) error {
+func checkManifestTail(fs rocksdb.FileSystem, path string, lastRecordEnd uint64, isRetry bool) error {
 	size, err := fs.GetFileSize(path, nil)
 	if err != nil || size <= lastRecordEnd {
 		return err
 	}
-	r, err := file.CreateSequentialFileReader(fs, path, nil, nil)
+	r, err := file.CreateSequentialFileReader(fs, path, nil, &file.SequentialReaderOptions{VerifyAndReconstructRead: isRetry})
 	if err != nil {
 		return err
 	}

@@ -82,7 +82,7 @@ func (vs *VersionSet) Recover(cfs []rocksdb.ColumnFamilyDescriptor, readOnly boo
 	syncpoint.Process("VersionSet::Recover:StartManifestRead")
 	h := newVersionEditHandler(vs, cfs, readOnly)
 	defer h.close()
-	h.noErrorIfFilesMissing = o.NoErrorIfFilesMissing
+	h.noErrorIfFilesMissing, h.isRetry = o.NoErrorIfFilesMissing, o.IsRetry
 	h.skipLoadTableFiles = vs.dbOptions.OpenFilesAsync
 	h.epochRequirement = version.EpochNumberMightMissing
 	err = h.run(r, &c.err)

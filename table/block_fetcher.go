@@ -530,6 +530,7 @@ func readFooter(opts *rocksdb.IOOptions, r *file.RandomAccessFileReader, fs rock
 			return footer, err
 		}
 	}
+	syncpoint.ProcessArg("ReadFooterFromFileInternal:0", input)
 	if len(input) != n {
 		return footer, rocksdb.Corruptionf("The number of bytes read for Footer input %d is smaller than the %d expected for file %s", len(input), n, name)
 	}

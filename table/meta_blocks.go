@@ -363,6 +363,7 @@ func (r *MetaReader) readProperties(h format.BlockHandle, footer *format.Footer,
 		return nil, err
 	}
 	defer whole.Free()
+	syncpoint.ProcessArg("ReadTablePropertiesHelper:0", whole.Data)
 	b := block.NewBlock(format.BorrowBlock(whole.Data[:h.Size:h.Size]), 0, nil)
 	name := r.File.FileName()
 	p, err := ParsePropertiesBlock(r.logger(), h.Offset, b)
@@ -422,11 +423,17 @@ func (r *MetaReader) ReadMetaIndexBlock(enforceMagic uint64) (*block.Block, form
 	if err != nil {
 		return nil, footer, err
 	}
-	contents, err := r.fetch(&footer, footer.MetaindexHandle, block.TypeMetaIndex, r.ReadOptions.VerifyChecksums)
+	b, err := r.ReadMetaIndexBlockOf(&footer)
+	return b, footer, err
+}
+
+// ReadMetaIndexBlockOf is ReadMetaIndexBlock with a footer that is known.
+func (r *MetaReader) ReadMetaIndexBlockOf(footer *format.Footer) (*block.Block, error) {
+	contents, err := r.fetch(footer, footer.MetaindexHandle, block.TypeMetaIndex, r.ReadOptions.VerifyChecksums)
 	if err != nil {
-		return nil, footer, err
+		return nil, err
 	}
-	return block.NewBlock(contents, 0, nil), footer, nil
+	return block.NewBlock(contents, 0, nil), nil
 }
 
 // FindMetaBlockInFile reads footer and metaindex and gives a meta block's

@@ -113,6 +113,7 @@ type DBImpl struct {
 	totalLogSize          atomic.Uint64 // bytes of the alive logs
 	maxTotalInMemoryState atomic.Uint64 // bytes, the sum of all write buffers
 	logNumber             atomic.Uint64 // of the newest log
+	canRetryOpen          bool          // what is damaged may have good copies; see Open
 	hasUnpersistedData    atomic.Bool
 	openIterators         atomic.Int64
 	preparedIngestions    atomic.Int64 // handles neither committed nor aborted
@@ -710,7 +711,7 @@ func (d *DBImpl) closeImpl() error {
 		// The file stays, empty.
 		d.st.precreated = precreatedWAL{}
 		d.mu.Unlock()
-		keep(w.Close(&rocksdb.IOOptions{}))
+		keep(w.Close(nil))
 		d.mu.Lock()
 	}
 	syncpoint.ProcessArg("DBImpl::CloseHelper:PendingPurgeFinished", d.st.filesGrabbed)
@@ -875,8 +876,8 @@ func (d *DBImpl) closeLog(w *wal.Writer) error {
 	if w.File().IsClosed() {
 		return nil
 	}
-	err := w.WriteBuffer(&rocksdb.IOOptions{})
-	if e := w.Close(&rocksdb.IOOptions{}); err == nil {
+	err := w.WriteBuffer(nil)
+	if e := w.Close(nil); err == nil {
 		err = e
 	}
 	return err

@@ -502,7 +502,7 @@ func (d *DBImpl) syncWriters(list []*wal.Writer, current uint64, recovering bool
 			return err
 		}
 		if closeInactive && w.GetLogNumber() < current {
-			if err := w.Close(&rocksdb.IOOptions{}); err != nil {
+			if err := w.Close(nil); err != nil {
 				return err
 			}
 		}
@@ -825,15 +825,24 @@ func (d *DBImpl) waitUntilFlushWouldNotStallWrites(cfd *db.ColumnFamilyData) (ne
 	}
 }
 
-// FlushWAL hands buffered WAL records to the file system, and syncs them when
-// asked to.
+// FlushWAL is FlushWALWithOptions without a rate limit.
 func (d *DBImpl) FlushWAL(sync bool) error {
+	o := rocksdb.DefaultFlushWALOptions()
+	o.Sync = sync
+	return d.FlushWALWithOptions(&o)
+}
+
+// FlushWALWithOptions hands buffered WAL records to the file system, and syncs
+// them when asked to.
+func (d *DBImpl) FlushWALWithOptions(o *rocksdb.FlushWALOptions) error {
 	if d.readOnly {
 		return d.readOnlyError()
 	}
 	if d.immutable.ManualWALFlush {
+		opts := rocksdb.DefaultIOOptions()
+		opts.RateLimiterPriority = o.RateLimiterPriority
 		d.walMu.Lock()
-		err := d.walMu.logs[len(d.walMu.logs)-1].writer.WriteBuffer(&rocksdb.IOOptions{})
+		err := d.walMu.logs[len(d.walMu.logs)-1].writer.WriteBuffer(&opts)
 		d.walMu.Unlock()
 		if err != nil {
 			logging.Error(d.infoLog, "WAL flush error %v", err)
@@ -841,7 +850,7 @@ func (d *DBImpl) FlushWAL(sync bool) error {
 			return err
 		}
 	}
-	if !sync {
+	if !o.Sync {
 		return nil
 	}
 	return d.SyncWAL()

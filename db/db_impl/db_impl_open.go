@@ -250,13 +250,25 @@ func (d *DBImpl) createDirectories(families []rocksdb.ColumnFamilyDescriptor) er
 // Open opens a database with the families named, in that order, and gives
 // their handles. All families of an existing database must be named.
 func Open(o *rocksdb.DBOptions, dbName string, families []rocksdb.ColumnFamilyDescriptor) (d *DBImpl, handles []*db.ColumnFamilyHandleImpl, err error) {
+	d, handles, canRetry, err := open(o, dbName, families, false)
+	if err != nil && canRetry {
+		d, handles, _, err = open(o, dbName, families, true)
+	}
+	return d, handles, err
+}
+
+// open is one try of Open. canRetry tells that another one, with isRetry, may see
+// good copies of what is damaged.
+func open(o *rocksdb.DBOptions, dbName string, families []rocksdb.ColumnFamilyDescriptor, isRetry bool) (
+	d *DBImpl, handles []*db.ColumnFamilyHandleImpl, canRetry bool, err error) {
 	if err := validateOpen(o, families); err != nil {
-		return nil, nil, err
+		return nil, nil, false, err
 	}
 	if d, err = newDBImpl(o, dbName, false); err != nil {
-		return nil, nil, err
+		return nil, nil, false, err
 	}
 	defer func() {
+		canRetry = d.canRetryOpen
 		if err == nil {
 			return
 		}
@@ -271,7 +283,7 @@ func Open(o *rocksdb.DBOptions, dbName string, families []rocksdb.ColumnFamilyDe
 		d, handles = nil, nil
 	}()
 	if err = d.createDirectories(families); err != nil {
-		return d, nil, err
+		return d, nil, false, err
 	}
 	if len(d.dataPaths()) <= 1 {
 		// With several it is not known which one lacks space.
@@ -282,16 +294,16 @@ func Open(o *rocksdb.DBOptions, dbName string, families []rocksdb.ColumnFamilyDe
 		largestBuffer = max(largestBuffer, families[i].Options.WriteBufferSize)
 	}
 	d.mu.Lock()
-	handles, err = d.openLocked(o, families, largestBuffer)
+	handles, err = d.openLocked(o, families, largestBuffer, isRetry)
 	d.mu.Unlock()
 	if err != nil {
-		return d, handles, err
+		return d, handles, false, err
 	}
 	syncpoint.Process("DBImpl::Open:Opened")
 	if err = d.writeOptionsFile(); err != nil {
 		// The new file may be there, and every try to open would add another.
 		d.deleteObsoleteOptionsFiles(false)
-		return d, handles, rocksdb.IOError("DB::Open() failed --- Unable to persist Options file", err.Error()).Wrap(err)
+		return d, handles, false, rocksdb.IOError("DB::Open() failed --- Unable to persist Options file", err.Error()).Wrap(err)
 	}
 	d.startSstFileManager(largestBuffer)
 	job := d.newJobContext()
@@ -310,10 +322,10 @@ func Open(o *rocksdb.DBOptions, dbName string, families []rocksdb.ColumnFamilyDe
 	d.maybeScheduleWALPrecreateLocked(d.walPreallocateBlockSize(largestBuffer))
 	d.mu.Unlock()
 	if err = d.startPeriodicTasks(); err != nil {
-		return d, handles, err
+		return d, handles, false, err
 	}
 	logging.Header(d.infoLog, "DB pointer %p", d)
-	return d, handles, nil
+	return d, handles, false, nil
 }
 
 // validateOpen is upstream's ValidateOptionsByTable.
@@ -363,9 +375,9 @@ func (c *recoveryContext) add(cfd *db.ColumnFamilyData, e *version.VersionEdit) 
 	c.edits[cfd] = append(c.edits[cfd], e)
 }
 
-func (d *DBImpl) openLocked(o *rocksdb.DBOptions, families []rocksdb.ColumnFamilyDescriptor, largestBuffer uint64) (handles []*db.ColumnFamilyHandleImpl, err error) {
+func (d *DBImpl) openLocked(o *rocksdb.DBOptions, families []rocksdb.ColumnFamilyDescriptor, largestBuffer uint64, isRetry bool) (handles []*db.ColumnFamilyHandleImpl, err error) {
 	ctx := &recoveryContext{}
-	recoveredSeq, corrupted, err := d.recoverLocked(families, recoverOptions{}, ctx)
+	recoveredSeq, corrupted, err := d.recoverLocked(families, recoverOptions{isRetry: isRetry}, ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -388,12 +400,12 @@ func (d *DBImpl) openLocked(o *rocksdb.DBOptions, families []rocksdb.ColumnFamil
 		if _, err := d.appendToLog(empty.Data(), recoveredSeq, rocksdb.IOTotal); err != nil {
 			return nil, err
 		}
-		err := d.currentLog.WriteBuffer(&rocksdb.IOOptions{})
+		err := d.currentLog.WriteBuffer(nil)
 		syncpoint.ProcessArg("DBImpl::Open::BeforeSyncWAL", &err)
 		if err != nil {
 			return nil, err
 		}
-		if err := d.currentLog.File().Sync(&rocksdb.IOOptions{}, d.immutable.UseFsync); err != nil {
+		if err := d.currentLog.File().Sync(nil, d.immutable.UseFsync); err != nil {
 			return nil, err
 		}
 	}
@@ -484,12 +496,12 @@ func (d *DBImpl) newDB() error {
 	if !ok {
 		err = rocksdb.Corruption("Unable to Encode VersionEdit:" + e.DebugString(true))
 	} else {
-		err = w.AddRecord(&rocksdb.IOOptions{}, record, 0)
+		err = w.AddRecord(nil, record, 0)
 	}
 	if err == nil {
 		err = file.SyncManifest(d.clock, d.stats, d.immutable.UseFsync, &defaultWriteOptions, w.File())
 	}
-	if e := w.Close(&rocksdb.IOOptions{}); err == nil {
+	if e := w.Close(nil); err == nil {
 		err = e
 	}
 	if err != nil {
@@ -577,13 +589,13 @@ func (d *DBImpl) createWALWriter(number, recycle, preallocate uint64) (*wal.Writ
 
 // startWAL writes the first records; a log where that fails is closed.
 func (d *DBImpl) startWAL(w *wal.Writer, predecessor wal.PredecessorWALInfo) (*logHandle, error) {
-	err := w.AddCompressionTypeRecord(&rocksdb.IOOptions{})
+	err := w.AddCompressionTypeRecord(nil)
 	syncpoint.ProcessArg("DBImpl::StartWALFile:AfterCompressionTypeRecord", &err)
 	if err == nil {
-		err = w.MaybeAddPredecessorWALInfo(&rocksdb.IOOptions{}, &predecessor)
+		err = w.MaybeAddPredecessorWALInfo(nil, &predecessor)
 	}
 	if err != nil {
-		_ = w.Close(&rocksdb.IOOptions{})
+		_ = w.Close(nil)
 		return nil, err
 	}
 	return &logHandle{writer: w}, nil
@@ -596,7 +608,7 @@ func (d *DBImpl) installLogLocked(l *logHandle) error {
 	defer d.walMu.Unlock()
 	if n := len(d.walMu.logs); n > 0 {
 		// What is buffered of the old log must not come after the new one.
-		if err := d.walMu.logs[n-1].writer.WriteBuffer(&rocksdb.IOOptions{}); err != nil {
+		if err := d.walMu.logs[n-1].writer.WriteBuffer(nil); err != nil {
 			return err
 		}
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/rocksdb-go/rocksdb/file/filename"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
 	"github.com/rocksdb-go/rocksdb/logging"
+	"github.com/rocksdb-go/rocksdb/monitoring"
 	"github.com/rocksdb-go/rocksdb/table"
 	"github.com/rocksdb-go/rocksdb/table/internaliter"
 	"github.com/rocksdb-go/rocksdb/test_util/syncpoint"
@@ -32,6 +33,28 @@ type recoverOptions struct {
 	readOnly               bool
 	errorIfWALFileExists   bool
 	errorIfDataExistsInWAL bool
+	isRetry                bool // read from redundant copies
+}
+
+// recoverManifest reads the MANIFEST, and tells where the file system has another
+// copy of what seems to be damaged.
+func (d *DBImpl) recoverManifest(families []rocksdb.ColumnFamilyDescriptor, ro recoverOptions) (id string, err error) {
+	var logStatus error
+	id, err = d.versions.Recover(families, ro.readOnly, &db.RecoverOptions{IsRetry: ro.isRetry, LogStatus: &logStatus})
+	if ro.isRetry {
+		monitoring.RecordTick(d.stats, rocksdb.FileReadCorruptionRetryCount, 1)
+		if logStatus == nil {
+			monitoring.RecordTick(d.stats, rocksdb.FileReadCorruptionRetrySuccessCount, 1)
+		}
+		return id, err
+	}
+	// Tables that are not found may be named by records that were dropped.
+	if (rocksdb.IsCorruption(logStatus) || rocksdb.IsNotFound(err) || rocksdb.IsCorruption(err)) &&
+		rocksdb.CheckFSFeatureSupport(d.fs, rocksdb.VerifyAndReconstructRead) {
+		d.canRetryOpen = true
+		logging.Error(d.infoLog, "Possible corruption detected while replaying MANIFEST %s, %s. Will be retried.", statusText(logStatus), statusText(err))
+	}
+	return id, err
 }
 
 // recoverLocked brings the database back from MANIFEST and WALs. corrupted
@@ -58,7 +81,7 @@ func (d *DBImpl) recoverLocked(families []rocksdb.ColumnFamilyDescriptor, ro rec
 		}
 		id, _, err = d.versions.TryRecover(families, ro.readOnly, names)
 	} else {
-		id, err = d.versions.Recover(families, ro.readOnly, nil)
+		id, err = d.recoverManifest(families, ro)
 	}
 	if err != nil {
 		return 0, false, err
@@ -856,7 +879,7 @@ func (d *DBImpl) logSizeAndTruncate(number uint64, truncate bool) (uint64, error
 	f, terr := d.fs.ReopenWritableFile(path, fo)
 	if terr == nil {
 		terr = f.Truncate(size, &rocksdb.IOOptions{})
-		if e := f.Close(&rocksdb.IOOptions{}); terr == nil {
+		if e := f.Close(nil); terr == nil {
 			terr = e
 		}
 	}

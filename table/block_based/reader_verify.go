@@ -150,7 +150,7 @@ func (t *BlockBasedTable) Prefetch(ro *rocksdb.ReadOptions, begin, end []byte) e
 // VerifyChecksum implements table.TableReader.
 func (t *BlockBasedTable) VerifyChecksum(ro *rocksdb.ReadOptions, _ rocksdb.TableReaderCaller, metaBlocksOnly bool) error {
 	m := table.MetaReader{File: t.file, FileSize: t.fileSize, ReadOptions: ro, IOptions: t.ioptions, OldFormats: t.isOldFormat()}
-	meta, _, err := m.ReadMetaIndexBlock(format.BlockBasedTableMagicNumber)
+	meta, err := m.ReadMetaIndexBlockOf(&t.footer)
 	if err != nil {
 		return err
 	}
