@@ -586,6 +586,9 @@ func (s *ColumnFamilySet) UpdatedMutableDBOptions(o *options.MutableDBOptions) {
 	}
 }
 
+// WriteController delays writers of all families.
+func (s *ColumnFamilySet) WriteController() *writethread.WriteController { return s.writeController }
+
 // GetDefault gives the default family.
 func (s *ColumnFamilySet) GetDefault() *ColumnFamilyData { return s.def }
 

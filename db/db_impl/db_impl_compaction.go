@@ -411,7 +411,7 @@ func (d *DBImpl) runCompactionJobLocked(cfd *db.ColumnFamilyData, c *compaction.
 		FileOptions: d.compactionFileOpts, VersionSet: d.versions, Mutex: &d.mu, ShuttingDown: &d.shuttingDown,
 		ManualCanceled: canceled, LogBuffer: log, DBDirectory: d.dirs.DBDir(), OutputDirectory: d.dirs.DataDir(cfd, int(c.OutputPathID())),
 		Statistics: d.stats, ErrorHandler: d.errorHandler, Snapshots: snapshots, EarliestWriteConflictSnapshot: oldestConflict,
-		EventLogger: d.eventLogger, DBID: d.dbID, SessionID: d.sessionID, Priority: d.compactionPriority(), Env: d.env,
+		EventLogger: d.eventLogger, DBID: d.dbID, SessionID: d.sessionID, Env: d.env,
 		BlobCallback: d.blobCallback(), BlobOutputDirectory: d.dirs.DataDir(cfd, 0), BottomPool: jc.bottomPool,
 	})
 	j.Prepare()
@@ -449,13 +449,6 @@ func (d *DBImpl) runCompactionJobLocked(cfd *db.ColumnFamilyData, c *compaction.
 	}
 	d.notifyCompactionCompleted(cfd, c, j, jc, err)
 	return err
-}
-
-func (d *DBImpl) compactionPriority() rocksdb.IOPriority {
-	if d.writeCtl.IsStopped() || d.writeCtl.NeedsDelay() {
-		return rocksdb.IOUser
-	}
-	return rocksdb.IOLow
 }
 
 // notifyCompactionBegin tells listeners that a compaction begins; those that are

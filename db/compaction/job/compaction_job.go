@@ -60,7 +60,6 @@ type Config struct {
 	// BlobOutputDirectory is where blob files go.
 	BlobOutputDirectory rocksdb.FSDirectory
 	DBID, SessionID     string
-	Priority            rocksdb.IOPriority
 	Env                 rocksdb.Env
 	// BottomPool says that the job runs in the bottom-priority pool.
 	BottomPool bool
@@ -122,6 +121,15 @@ func NewCompactionJob(cfg *Config) *CompactionJob {
 	}
 	j.jobStats.TotalInputBytes = j.c.CalculateTotalInputSize()
 	return j
+}
+
+// GetRateLimiterPriority is that of the job's reads and writes: a user's while
+// writers wait for compactions.
+func (j *CompactionJob) GetRateLimiterPriority() rocksdb.IOPriority {
+	if wc := j.VersionSet.GetColumnFamilySet().WriteController(); wc.IsStopped() || wc.NeedsDelay() {
+		return rocksdb.IOUser
+	}
+	return rocksdb.IOLow
 }
 
 // Stats are the job's figures, complete after Run.

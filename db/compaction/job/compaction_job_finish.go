@@ -51,7 +51,7 @@ func (j *CompactionJob) verifyOutput(s *subcompactionState, out *output, flags r
 	ro.IOActivity = rocksdb.IOActivityCompaction
 	ro.VerifyChecksums = true
 	ro.ReadaheadSize = j.MutableDBOptions.CompactionReadaheadSize
-	ro.RateLimiterPriority = j.Priority
+	ro.RateLimiterPriority = j.GetRateLimiterPriority()
 	ro.IOStatsContext = &s.ioStats
 	open := tablecache.OpenOptions{Level: j.c.OutputLevel(), FileReadHist: j.CFD.InternalStats().GetFileReadHist(j.c.OutputLevel()),
 		MaxFileSizeForL0MetaPin: options.MaxFileSizeForL0MetaPin(j.mo)}

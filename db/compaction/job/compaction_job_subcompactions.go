@@ -104,7 +104,7 @@ func (j *CompactionJob) genSubcompactionBoundaries() [][]byte {
 func (j *CompactionJob) anchors() (all []table.Anchor, total uint64) {
 	ro := rocksdb.DefaultReadOptions()
 	ro.IOActivity = rocksdb.IOActivityCompaction
-	ro.RateLimiterPriority = j.Priority
+	ro.RateLimiterPriority = j.GetRateLimiterPriority()
 	for i := range j.c.NumInputLevels() {
 		if level := j.c.InputLevel(i); level < j.c.StartLevel() || level > j.c.OutputLevel() {
 			continue
@@ -156,7 +156,7 @@ func (j *CompactionJob) createInput(s *subcompactionState) *partInput {
 	ro := &in.ro
 	ro.VerifyChecksums = true
 	ro.FillCache = false
-	ro.RateLimiterPriority = j.Priority
+	ro.RateLimiterPriority = j.GetRateLimiterPriority()
 	ro.IOActivity = rocksdb.IOActivityCompaction
 	ro.TotalOrderSeek = true // a part's bounds and a filter's skips are not of one prefix
 	ro.IOStatsContext = &s.ioStats
@@ -345,7 +345,7 @@ func (j *CompactionJob) createCompactionIterator(s *subcompactionState, in *part
 // Upstream: CompactionJob::CreateBlobFileBuilder.
 func (j *CompactionJob) newBlobFileBuilder(s *subcompactionState) *blob.BlobFileBuilder {
 	wo := rocksdb.DefaultWriteOptions()
-	wo.IOActivity, wo.RateLimiterPriority, wo.IOStatsContext = rocksdb.IOActivityCompaction, j.Priority, &s.ioStats
+	wo.IOActivity, wo.RateLimiterPriority, wo.IOStatsContext = rocksdb.IOActivityCompaction, j.GetRateLimiterPriority(), &s.ioStats
 	return blob.NewBlobFileBuilder(blob.BlobFileBuilderOptions{NewFileNumber: j.VersionSet.NewFileNumber, IOptions: j.io,
 		MutableCFOptions: j.mo, FileOptions: &j.FileOptions, WriteOptions: &wo, DBID: j.DBID, DBSessionID: j.SessionID,
 		JobID: j.JobID, ColumnFamilyID: j.CFD.GetID(), ColumnFamilyName: j.CFD.GetName(), WriteHint: j.writeHint,
@@ -467,7 +467,7 @@ func (p *part) openOutputFile() error {
 	hash := p.mo.ParanoidFileChecks || p.mo.VerifyOutputFlags&rocksdb.VerifyIteration != 0
 	o.outputs = append(o.outputs, output{meta: meta, validator: db.NewOutputValidator(p.icmp, hash, 0), path: path})
 
-	f.SetIOPriority(p.Priority)
+	f.SetIOPriority(p.GetRateLimiterPriority())
 	f.SetWriteLifeTimeHint(fo.WriteHint)
 	f.SetPreallocationBlockSize(int(p.c.OutputFilePreallocationSize()))
 	o.writer = file.NewWritableFileWriter(f, path, &fo, &file.WriterOptions{Clock: p.DBOptions.Clock, Stats: p.Statistics,
@@ -507,7 +507,7 @@ func (p *part) newBuilder(meta *version.FileMetaData, newestKeyTime uint64) erro
 	o := p.s.outputs
 	o.wo, o.ro = rocksdb.DefaultWriteOptions(), rocksdb.DefaultReadOptions()
 	o.wo.IOActivity, o.ro.IOActivity = rocksdb.IOActivityCompaction, rocksdb.IOActivityCompaction
-	o.wo.RateLimiterPriority = p.Priority
+	o.wo.RateLimiterPriority = p.GetRateLimiterPriority()
 	o.wo.IOStatsContext = &p.s.ioStats
 	b := table.DefaultTableBuilderOptions(p.io, p.mo, p.icmp)
 	b.ColumnFamilyID, b.ColumnFamilyName = p.CFD.GetID(), p.CFD.GetName()
