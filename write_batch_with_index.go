@@ -58,6 +58,9 @@ func NewWriteBatchWithIndex(o WriteBatchWithIndexOptions) (*WriteBatchWithIndex,
 // wo.DisableWAL has to be set. Pipelined and unordered writes, and families with
 // timestamps, are NotSupported.
 func (x *DB) IngestWriteBatchWithIndex(wo *WriteOptions, b *WriteBatchWithIndex) error {
+	if b == nil {
+		return InvalidArgument("Batch is nullptr!")
+	}
 	return x.impl.IngestWriteBatchWithIndex(wo, b.WriteBatchWithIndex)
 }
 

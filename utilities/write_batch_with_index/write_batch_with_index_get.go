@@ -232,10 +232,8 @@ func anyActivity(ro *rocksdb.ReadOptions) *rocksdb.ReadOptions {
 // db. cf may be nil: the default family. The error is ErrNotFound when there is
 // none; otherwise Release has to be called on value, which is released first.
 func (b *WriteBatchWithIndex) GetFromBatchAndDB(db DB, ro *rocksdb.ReadOptions, cf rocksdb.ColumnFamilyHandle, key []byte, value *rocksdb.PinnableSlice) error {
-	if cf == nil {
-		cf = db.DefaultColumnFamilyHandle()
-	}
-	if err := checkTimestamp(ro, cf); err != nil {
+	cf, err := checkValueCall("GetFromBatchAndDB", db, ro, cf)
+	if err != nil {
 		return err
 	}
 	var operands dbformat.MergeContext
@@ -257,6 +255,18 @@ func (b *WriteBatchWithIndex) mergeWithDB(db DB, ro *rocksdb.ReadOptions, cf roc
 	var existing rocksdb.PinnableWideColumns
 	defer existing.Reset()
 	return mergeAcross(cf, key, db.GetEntity(ro, cf, key, &existing), &existing, operands, out)
+}
+
+// checkValueCall refuses a lookup of values that cannot be made, and gives the
+// family, which may be nil: the default one.
+func checkValueCall(call string, db DB, ro *rocksdb.ReadOptions, cf rocksdb.ColumnFamilyHandle) (rocksdb.ColumnFamilyHandle, error) {
+	if db == nil {
+		return nil, rocksdb.InvalidArgument("Cannot call " + call + " without a DB object")
+	}
+	if cf == nil {
+		cf = db.DefaultColumnFamilyHandle()
+	}
+	return cf, checkTimestamp(ro, cf)
 }
 
 // checkEntityCall refuses a lookup of entities that cannot be made.
@@ -303,10 +313,8 @@ func failAll(errs []error, err error) {
 // MultiGetFromBatchAndDB is GetFromBatchAndDB for each key, at one state of the
 // database; values and errs have keys' length.
 func (b *WriteBatchWithIndex) MultiGetFromBatchAndDB(db DB, ro *rocksdb.ReadOptions, cf rocksdb.ColumnFamilyHandle, keys [][]byte, values []rocksdb.PinnableSlice, errs []error) {
-	if cf == nil {
-		cf = db.DefaultColumnFamilyHandle()
-	}
-	if err := checkTimestamp(ro, cf); err != nil {
+	cf, err := checkValueCall("MultiGetFromBatchAndDB", db, ro, cf)
+	if err != nil {
 		failAll(errs, err)
 		return
 	}

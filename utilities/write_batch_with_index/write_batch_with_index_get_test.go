@@ -465,6 +465,15 @@ func TestWBWI_CallsThatAreRefused(t *testing.T) {
 	if err := b.PutEntityAttributeGroups(nil, nil); !isCode(err, rocksdb.ErrInvalidArgument) {
 		t.Error(err)
 	}
+	var v rocksdb.PinnableSlice
+	errs := make([]error, 1)
+	b.MultiGetFromBatchAndDB(nil, nil, nil, [][]byte{[]byte("k")}, make([]rocksdb.PinnableSlice, 1), errs)
+	x.open()
+	for i, err := range []error{b.GetFromBatchAndDB(nil, nil, nil, []byte("k"), &v), errs[0], x.db.IngestWriteBatchWithIndex(nil, nil)} {
+		if !isCode(err, rocksdb.ErrInvalidArgument) {
+			t.Errorf("call %d without its object: %v", i, err)
+		}
+	}
 	if _, err := rocksdb.NewWriteBatchWithIndex(rocksdb.WriteBatchWithIndexOptions{ProtectionBytesPerKey: 3}); err == nil {
 		t.Error("checksums of 3 bytes")
 	}
