@@ -59,9 +59,13 @@ func newZSTDCompressor(opts *rocksdb.CompressionOptions, dict []byte) *zstdCompr
 }
 
 func newZSTDEncoder(level int, checksum bool, dict []byte) (*zstd.Encoder, error) {
+	level = sanitizeZSTDCompressionLevel(level)
 	opts := []zstd.EOption{
 		zstd.WithEncoderConcurrency(1),
-		zstd.WithEncoderLevel(zstd.EncoderLevelFromZstd(sanitizeZSTDCompressionLevel(level))),
+		zstd.WithEncoderLevel(zstd.EncoderLevelFromZstd(level)),
+		// As the C library: text without repetitions is compressed too, but for
+		// negative levels.
+		zstd.WithAllLitEntropyCompression(level >= 0),
 		zstd.WithEncoderCRC(checksum),
 		zstd.WithZeroFrames(true),
 		zstd.WithSingleSegment(true),
