@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
+	"github.com/rocksdb-go/rocksdb/test_util/syncpoint"
 )
 
 const (
@@ -54,6 +55,7 @@ type blockList struct {
 // regular blocks come from the system's huge pages while it has some.
 func NewArena(blockSize int, tracker *AllocTracker, hugePageSize int) *Arena {
 	a := &Arena{blocks: blockList{blockSize: OptimizeBlockSize(blockSize), tracker: tracker}}
+	syncpoint.ProcessArg("Arena::Arena:0", &a.blocks.blockSize)
 	a.block = a.blocks.inline()
 	a.back = len(a.block)
 	a.hugePage = hugeBlockSize(a.blocks.blockSize, hugePageSize)
@@ -88,7 +90,9 @@ func (l *blockList) irregularBlock(size int) []byte {
 	l.irregular++
 	b := Alloc(size)
 	l.owned = append(l.owned, b)
-	l.count(cap(b))
+	counted := [2]int{cap(b), size}
+	syncpoint.ProcessArg("Arena::AllocateNewBlock:0", &counted)
+	l.count(counted[0])
 	return b
 }
 

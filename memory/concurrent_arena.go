@@ -11,6 +11,7 @@ import (
 	"unsafe"
 
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
+	"github.com/rocksdb-go/rocksdb/test_util/syncpoint"
 )
 
 // ConcurrentArena is an arena for many goroutines. Free needs all of them to
@@ -42,6 +43,7 @@ type arenaBlock struct {
 // NewConcurrentArena makes an arena; the arguments are NewArena's.
 func NewConcurrentArena(blockSize int, tracker *AllocTracker, hugePageSize int) *ConcurrentArena {
 	a := &ConcurrentArena{blockSize: OptimizeBlockSize(blockSize)}
+	syncpoint.ProcessArg("Arena::Arena:0", &a.blockSize)
 	a.hugePage = hugeBlockSize(a.blockSize, hugePageSize)
 	a.mu.blocks = blockList{blockSize: a.blockSize, tracker: tracker}
 	a.publishLocked(a.mu.blocks.inline(), 0)

@@ -286,6 +286,9 @@ func (b *BlockBasedTableBuilder) writeBlock(raw []byte, t block.BlockType) (hand
 		area = b.comp.dataArea
 	}
 	contents, ct, err := b.compressAndVerify(raw, isData, area, &b.comp.out)
+	if ct != rocksdb.NoCompression {
+		syncpoint.ProcessArg("BlockBasedTableBuilder::WriteBlock:TamperWithCompressedData", &contents)
+	}
 	if err != nil {
 		b.setErr(err)
 		return handle, false
