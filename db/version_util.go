@@ -1,5 +1,4 @@
-// Port of db/version_util.{h,cc}. Differs: the offline MANIFEST writer comes
-// with the tools that need it.
+// Port of db/version_util.{h,cc}.
 
 package db
 
@@ -7,8 +6,12 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/rocksdb-go/rocksdb/cache"
 	"github.com/rocksdb-go/rocksdb/db/tablecache"
 	"github.com/rocksdb-go/rocksdb/db/version"
+	"github.com/rocksdb-go/rocksdb/db/writethread"
+	"github.com/rocksdb-go/rocksdb/include/rocksdb"
+	"github.com/rocksdb-go/rocksdb/options"
 	"github.com/rocksdb-go/rocksdb/test_util/syncpoint"
 )
 
@@ -50,4 +53,57 @@ func loadTableHandlers(files []version.LevelFile, tc *tablecache.TableCache, o L
 	load()
 	wg.Wait()
 	return first
+}
+
+const (
+	// offlineTableCacheSize is how many tables of a closed database stay open.
+	offlineTableCacheSize = 1000
+	// offlineDelayedWriteRate in bytes a second; nothing is delayed.
+	offlineDelayedWriteRate = 16 << 20
+)
+
+// NewOfflineVersionSet makes an empty set for work on a closed database; one that
+// only reads a MANIFEST is unchanging. o.Env is the one to use.
+func NewOfflineVersionSet(o rocksdb.DBOptions, dbname, dbID string, unchanging bool) *VersionSet {
+	if len(o.DBPaths) == 0 {
+		o.DBPaths = []rocksdb.DBPath{{Path: dbname}}
+	}
+	imm, mut := options.NewImmutableDBOptions(&o), options.NewMutableDBOptions(&o)
+	return NewVersionSet(&VersionSetOptions{DBName: dbname, DBOptions: &imm, MutableDBOptions: &mut,
+		FileOptions: rocksdb.DefaultFileOptions(), TableCache: cache.NewLRUCacheOfCapacity(offlineTableCacheSize),
+		WriteController: writethread.NewWriteController(offlineDelayedWriteRate), DBID: dbID, Unchanging: unchanging})
+}
+
+// OfflineManifestWriter changes the MANIFEST of a closed database. Destroy it
+// after use.
+type OfflineManifestWriter struct{ *VersionSet }
+
+// NewOfflineManifestWriter recovers the families' versions, whether their files
+// are there or not.
+func NewOfflineManifestWriter(o *rocksdb.DBOptions, dbname string, families []rocksdb.ColumnFamilyDescriptor) (*OfflineManifestWriter, error) {
+	vs := NewOfflineVersionSet(*o, dbname, "", false)
+	dbID, err := vs.Recover(families, false, &RecoverOptions{NoErrorIfFilesMissing: true})
+	if err != nil {
+		vs.Destroy()
+		return nil, err
+	}
+	vs.SetDBID(dbID)
+	return &OfflineManifestWriter{vs}, nil
+}
+
+// Apply writes an edit of a family. Upstream: OfflineManifestWriter::LogAndApply.
+func (w *OfflineManifestWriter) Apply(cfd *ColumnFamilyData, e *version.VersionEdit) error {
+	none := rocksdb.DefaultIOOptions()
+	dir, err := w.fs.NewDirectory(w.dbname, &none)
+	if err != nil {
+		return err
+	}
+	var mu sync.Mutex
+	mu.Lock()
+	err = w.LogAndApply(&LogAndApplyRequest{CFD: cfd, Edits: []*version.VersionEdit{e}, Mutex: &mu, DBDirectory: dir})
+	mu.Unlock()
+	if e := dir.Close(&none); err == nil {
+		err = e
+	}
+	return err
 }

@@ -1,5 +1,5 @@
 // Port of tools/ldb_cmd.cc: the commands that change the MANIFEST of a closed
-// database; of db/version_util.h, the OfflineManifestWriter.
+// database.
 
 package tools
 
@@ -8,23 +8,12 @@ import (
 	"strconv"
 	"sync"
 
-	"github.com/rocksdb-go/rocksdb/cache"
 	"github.com/rocksdb-go/rocksdb/db"
 	"github.com/rocksdb-go/rocksdb/db/version"
 	"github.com/rocksdb-go/rocksdb/db/wal"
-	"github.com/rocksdb-go/rocksdb/db/writethread"
 	"github.com/rocksdb-go/rocksdb/file"
-	"github.com/rocksdb-go/rocksdb/file/filename"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
 	"github.com/rocksdb-go/rocksdb/logging"
-	"github.com/rocksdb-go/rocksdb/options"
-)
-
-const (
-	// toolTableCacheSize is how many tables a command keeps open.
-	toolTableCacheSize = 1000
-	// toolDelayedWriteRate in bytes a second; nothing is delayed.
-	toolDelayedWriteRate = 16 << 20
 )
 
 // versionSet makes an empty set of the database; one that only reads a MANIFEST
@@ -32,13 +21,7 @@ const (
 func (c *LDBCommand) versionSet(dbname, dbID string, unchanging bool) *db.VersionSet {
 	o := c.options.DBOptions
 	o.Env = c.env()
-	if len(o.DBPaths) == 0 {
-		o.DBPaths = []rocksdb.DBPath{{Path: dbname}}
-	}
-	imm, mut := options.NewImmutableDBOptions(&o), options.NewMutableDBOptions(&o)
-	return db.NewVersionSet(&db.VersionSetOptions{DBName: dbname, DBOptions: &imm, MutableDBOptions: &mut,
-		FileOptions: rocksdb.DefaultFileOptions(), TableCache: cache.NewLRUCacheOfCapacity(toolTableCacheSize),
-		WriteController: writethread.NewWriteController(toolDelayedWriteRate), DBID: dbID, Unchanging: unchanging})
+	return db.NewOfflineVersionSet(o, dbname, dbID, unchanging)
 }
 
 // lockDB makes sure that nobody has the database open.
@@ -174,52 +157,29 @@ func (c *LDBCommand) doUnsafeRemove() {
 }
 
 func (c *LDBCommand) removeTable(number uint64) error {
-	vs, err := c.offlineManifest()
+	o := c.options.DBOptions
+	o.Env = c.env()
+	w, err := db.NewOfflineManifestWriter(&o, c.dbPath, c.allFamilies())
 	if err != nil {
 		return err
 	}
-	defer vs.Destroy()
-	level, f, cfd, err := vs.GetMetadataForFile(number)
+	defer w.Destroy()
+	level, f, cfd, err := w.GetMetadataForFile(number)
 	if err != nil {
 		return err
 	}
 	e := new(version.VersionEdit)
 	e.SetColumnFamily(cfd.GetID())
 	e.DeleteFile(level, f.FD.GetNumber())
-	return c.logAndApply(vs, cfd, e)
+	return w.Apply(cfd, e)
 }
 
-// offlineManifest recovers the versions of a closed database, whether its files
-// are there or not. The caller destroys the set.
-func (c *LDBCommand) offlineManifest() (*db.VersionSet, error) {
-	families := c.columnFamilies
-	if len(families) == 0 {
-		families = []rocksdb.ColumnFamilyDescriptor{{Name: rocksdb.DefaultColumnFamilyName, Options: c.options.ColumnFamilyOptions}}
+// allFamilies are the families to recover a closed database with.
+func (c *LDBCommand) allFamilies() []rocksdb.ColumnFamilyDescriptor {
+	if len(c.columnFamilies) > 0 {
+		return c.columnFamilies
 	}
-	vs := c.versionSet(c.dbPath, "", false)
-	dbID, err := vs.Recover(families, false, &db.RecoverOptions{NoErrorIfFilesMissing: true})
-	if err != nil {
-		vs.Destroy()
-		return nil, err
-	}
-	vs.SetDBID(dbID)
-	return vs, nil
-}
-
-func (c *LDBCommand) logAndApply(vs *db.VersionSet, cfd *db.ColumnFamilyData, e *version.VersionEdit) error {
-	none := rocksdb.DefaultIOOptions()
-	dir, err := c.fs().NewDirectory(c.dbPath, &none)
-	if err != nil {
-		return err
-	}
-	var mu sync.Mutex
-	mu.Lock()
-	err = vs.LogAndApply(&db.LogAndApplyRequest{CFD: cfd, Edits: []*version.VersionEdit{e}, Mutex: &mu, DBDirectory: dir})
-	mu.Unlock()
-	if e := dir.Close(&none); err == nil {
-		err = e
-	}
-	return err
+	return []rocksdb.ColumnFamilyDescriptor{{Name: rocksdb.DefaultColumnFamilyName, Options: c.options.ColumnFamilyOptions}}
 }
 
 func (c *LDBCommand) initUpdateManifest() {
@@ -242,69 +202,14 @@ func (c *LDBCommand) doUpdateManifest() {
 	}
 	defer unlock()
 	_ = c.out.Flush() // an error comes again at the last flush
-	if err := c.updateManifestForFilesState(); err != nil {
+	o := c.options.DBOptions
+	o.Env = c.env()
+	if err := db.UpdateManifestTemperatures(&o, c.dbPath, c.allFamilies()); err != nil {
 		logging.Error(c.options.InfoLog, "UpdateManifestForFilesState failed: %v", err)
 		c.failErr("failed to update manifest: ", err)
 		return
 	}
 	c.state, c.message = execSucceeded, "Manifest updates successful"
-}
-
-func (c *LDBCommand) updateManifestForFilesState() error {
-	vs, err := c.offlineManifest()
-	if err != nil {
-		return err
-	}
-	defer vs.Destroy()
-	files, families := 0, 0
-	for _, cfd := range vs.GetColumnFamilySet().All() {
-		if cfd.IsDropped() {
-			continue
-		}
-		e := new(version.VersionEdit)
-		e.SetColumnFamily(cfd.GetID())
-		storage := cfd.Current().StorageInfo()
-		for level := range storage.NumLevels() {
-			for _, f := range storage.LevelFiles(level) {
-				t, err := c.temperatureOf(cfd, f)
-				if err != nil {
-					return err
-				}
-				if t == rocksdb.TemperatureUnknown || t == f.Temperature {
-					continue
-				}
-				files++
-				moved := f.CloneForMove()
-				moved.Temperature = t
-				e.DeleteFile(level, f.FD.GetNumber())
-				e.AddFile(level, moved)
-			}
-		}
-		if e.NumEntries() == 0 {
-			continue
-		}
-		if err := c.logAndApply(vs, cfd, e); err != nil {
-			return err
-		}
-		families++
-	}
-	if families > 0 {
-		logging.Info(c.options.InfoLog, "UpdateManifestForFilesState: updated %d files in %d CFs", files, families)
-	} else {
-		logging.Info(c.options.InfoLog, "UpdateManifestForFilesState: no updates needed")
-	}
-	return nil
-}
-
-// temperatureOf is what the file system says of a table.
-func (c *LDBCommand) temperatureOf(cfd *db.ColumnFamilyData, f *version.FileMetaData) (rocksdb.Temperature, error) {
-	fo := rocksdb.DefaultFileOptions()
-	fo.Temperature = rocksdb.TemperatureUnknown // wherever it is
-	s, err := c.fs().NewSequentialFile(filename.TableFileName(cfd.IOptions().CFPaths, f.FD.GetNumber(), f.FD.GetPathId()), &fo)
-	if err != nil {
-		return rocksdb.TemperatureUnknown, err
-	}
-	return s.GetTemperature(), s.Close()
 }
 
 func (c *LDBCommand) initCompactionProgressDump() {
