@@ -3,7 +3,9 @@
 package db_test
 
 import (
+	"errors"
 	"fmt"
+	"sync"
 	"testing"
 
 	"github.com/rocksdb-go/rocksdb"
@@ -344,4 +346,73 @@ func TestDBTest2_TableCacheMissDuringReadFromBlockCacheTier(t *testing.T) {
 	_, err := x.db.Get(&ro, []byte("foo"))
 	x.wantIs(err, rocksdb.ErrIncomplete)
 	x.wantTicker(contract.NoFileOpens, opens)
+}
+
+func TestDBTestConcurrentRangeTombstoneConversions_MixedWritesWithConcurrentReaders(t *testing.T) {
+	for _, concurrent := range []bool{false, true} {
+		for _, least := range []uint32{0, 4} {
+			t.Run(fmt.Sprintf("concurrent=%t,least=%d", concurrent, least), func(t *testing.T) { testMixedConversions(t, concurrent, least) })
+		}
+	}
+}
+
+func testMixedConversions(t *testing.T, concurrent bool, least uint32) {
+	x := newDBTest(t)
+	o := x.currentOptions()
+	o.AllowConcurrentMemtableWrite, o.MinTombstonesForRangeConversion = concurrent, least
+	o.Statistics, o.WriteBufferSize = rocksdb.NewStatistics(), 64<<20
+	x.destroyAndReopen(o)
+	for i := range 100 {
+		x.mustPut(0, key(i), fmt.Sprint("seed_", i))
+	}
+	x.flush(0)
+	k := func(i int) []byte { return []byte(key(i)) }
+	var writers, deleter, readers sync.WaitGroup
+	errs := make(chan error, 100)
+	writers.Go(func() {
+		for i := range 10 {
+			errs <- errors.Join(x.db.Put(nil, k(i), []byte(fmt.Sprint("new_", i))), x.db.SingleDelete(nil, k(i)))
+		}
+	})
+	deleter.Go(func() {
+		for i := 20; i < 30; i++ {
+			errs <- x.db.Delete(nil, k(i))
+		}
+	})
+	writers.Go(func() {
+		for _, i := range []int{40, 60, 80} {
+			errs <- x.db.DeleteRange(nil, k(i), k(i+10))
+		}
+	})
+	deleter.Wait() // the readers meet its tombstones
+	for range 4 {
+		readers.Go(func() {
+			it := x.db.NewIterator(nil)
+			for it.Seek(k(20)); it.Valid() && string(it.Key()) < key(30); it.Next() {
+			}
+			errs <- errors.Join(it.Err(), it.Close())
+		})
+		readers.Go(func() {
+			it := x.db.NewIterator(nil)
+			for it.SeekForPrev(k(30)); it.Valid() && string(it.Key()) >= key(20); it.Prev() {
+			}
+			errs <- errors.Join(it.Err(), it.Close())
+		})
+	}
+	readers.Wait()
+	writers.Wait()
+	close(errs)
+	for err := range errs {
+		x.must(err)
+	}
+	if n := x.ticker(contract.ReadPathRangeTombstonesInserted) + x.ticker(contract.ReadPathRangeTombstonesDiscarded); least > 0 && n == 0 {
+		t.Error("no tombstones were converted")
+	}
+	want := ""
+	for i := range 100 {
+		if i >= 10 && i/10%2 == 1 {
+			want += fmt.Sprintf("(%s->seed_%d)", key(i), i)
+		}
+	}
+	same(t, "contents", x.contents(0), want)
 }

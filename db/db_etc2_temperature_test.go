@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/rocksdb-go/rocksdb"
+	"github.com/rocksdb-go/rocksdb/db"
 	"github.com/rocksdb-go/rocksdb/file/filename"
 	contract "github.com/rocksdb-go/rocksdb/include/rocksdb"
 	"github.com/rocksdb-go/rocksdb/util"
@@ -515,4 +516,66 @@ func TestDBTest2_CheckpointFileTemperature(t *testing.T) {
 		}
 	}
 	same(t, "tables opened", len(fs.requested), len(want))
+}
+
+// retemper changes what the file system says of tables of a temperature.
+func (f *temperatureFS) retemper(from, to rocksdb.Temperature) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for name, t := range f.temps {
+		if strings.HasSuffix(name, ".sst") && t == from {
+			f.temps[name] = to
+		}
+	}
+}
+
+// NewSequentialFile tells of the temperature too.
+func (f *temperatureFS) NewSequentialFile(name string, o *rocksdb.FileOptions) (rocksdb.FSSequentialFile, error) {
+	s, err := f.FileSystemWrapper.NewSequentialFile(name, o)
+	if err != nil {
+		return nil, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return temperatureSequentialFile{s, f.temps[filepath.Clean(name)]}, nil
+}
+
+type temperatureSequentialFile struct {
+	rocksdb.FSSequentialFile
+	t rocksdb.Temperature
+}
+
+func (f temperatureSequentialFile) GetTemperature() rocksdb.Temperature { return f.t }
+
+func TestDBTest2_FileTemperatureManifestFixup(t *testing.T) {
+	unknown, hot, warm, cold := rocksdb.TemperatureUnknown, rocksdb.TemperatureHot, rocksdb.TemperatureWarm, rocksdb.TemperatureCold
+	x := newDBTest(t)
+	fs := newTemperatureFS(x)
+	o := x.onFS(x.currentOptions(), fs)
+	o.LastLevelTemperature, o.LevelCompactionDynamicLevelBytes, o.Level0FileNumCompactionTrigger = warm, true, 2
+	names := []string{"default", "test1", "test2"}
+	x.createAndReopenWithCF(names[1:], o)
+	for cf := range names {
+		x.puts(cf, "a", "val", "c", "val", "flush", "b", "val", "d", "val", "flush")
+	}
+	x.must(x.full().TestWaitForCompact())
+	x.wantSizesAt(warm)
+	for cf := range names {
+		x.puts(cf, "e", "val", "flush")
+	}
+	x.wantSizesAt(unknown, warm)
+
+	update := func(want ...rocksdb.Temperature) {
+		t.Helper()
+		x.close()
+		x.must(db.UpdateManifestTemperatures(&o.DBOptions, x.dir, descriptors(names, []rocksdb.Options{o})))
+		x.reopenWithColumnFamilies(names, o)
+		x.wantSizesAt(want...)
+	}
+	fs.retemper(warm, cold)
+	x.wantGet(0, "a", "val")
+	x.wantSizesAt(unknown, warm) // not yet
+	update(unknown, cold)
+	fs.retemper(unknown, hot)
+	update(hot, cold)
 }
