@@ -113,8 +113,7 @@ func (t *Tool) fatal(err error) { t.terminate("%v", err) }
 // Run checks the flags, runs the test, and gives the exit code.
 func (t *Tool) Run() int {
 	f := t.flags
-	if err := t.createEnv(); err != nil {
-		t.errf("%v\n", err)
+	if !t.createEnv() {
 		return 1
 	}
 	if f.DestroyDBAndExit {
@@ -145,18 +144,22 @@ func (t *Tool) Run() int {
 	return t.runAll()
 }
 
-// createEnv makes the Env that --env_uri or --fs_uri names.
-func (t *Tool) createEnv() (err error) {
+// createEnv makes the Env that --env_uri or --fs_uri names, or says why not.
+func (t *Tool) createEnv() bool {
 	f := t.flags
 	if f.EnvUri != "" && f.FsUri != "" {
-		return errors.New("Error: --env_uri and --fs_uri are mutually exclusive")
+		t.errf("Error: --env_uri and --fs_uri are mutually exclusive\n")
+		return false
 	}
 	fsutil.RegisterDefault()
 	cfg := rocksdb.DefaultConfigOptions()
-	if t.rawEnv, err = options.CreateEnvFromURI(&cfg, f.EnvUri, f.FsUri); err != nil {
-		return fmt.Errorf("Error Creating Env URI: %s: %w", f.EnvUri, err)
+	e, err := options.CreateEnvFromURI(&cfg, f.EnvUri, f.FsUri)
+	if err != nil {
+		t.errf("Error Creating Env URI: %s: %v\n", f.EnvUri, err)
+		return false
 	}
-	return nil
+	t.rawEnv = e
+	return true
 }
 
 // setUp makes what all databases share.

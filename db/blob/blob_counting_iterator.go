@@ -3,7 +3,10 @@
 
 package blob
 
-import "github.com/rocksdb-go/rocksdb/table/internaliter"
+import (
+	"github.com/rocksdb-go/rocksdb/table/internaliter"
+	"github.com/rocksdb-go/rocksdb/test_util/syncpoint"
+)
 
 // CountingIterator is a compaction's input whose blobs are counted as what flows
 // in. Each entry it comes to counts, so that it is walked once, forward.
@@ -28,6 +31,7 @@ func (c *CountingIterator) count() {
 	if !c.InternalIterator.Valid() || c.InternalIterator.IsDeleteRangeSentinelKey() {
 		return
 	}
+	syncpoint.Process("BlobCountingIterator::UpdateAndCountBlobIfNeeded:ProcessInFlow")
 	c.err = c.meter.ProcessInFlow(c.Key(), c.Value())
 }
 

@@ -888,7 +888,18 @@ func (c *CompactionIterator) garbageCollectBlob() {
 // fetchBlob reads what the present blob index refers to into blobValue.
 func (c *CompactionIterator) fetchBlob() bool {
 	c.blobValue.Release()
-	n, err := blobformat.FetchEncodedBlob(c.o.BlobFetcher, c.ikey.UserKey, c.value, &c.blobValue)
+	var index blobformat.BlobIndex
+	var n uint64
+	err := index.DecodeFrom(c.value)
+	switch {
+	case err != nil:
+	case index.IsInlined():
+		err = rocksdb.Corruption("Unexpected TTL/inlined blob index")
+	case c.o.BlobFetcher == nil:
+		err = rocksdb.NotSupported("values in blob files where blobs cannot be read")
+	default:
+		n, err = c.o.BlobFetcher.FetchBlob(c.ikey.UserKey, &index, &c.blobValue)
+	}
 	if err != nil {
 		c.fail(err)
 		return false
@@ -912,10 +923,7 @@ func (c *CompactionIterator) invokeFilterIfNeeded() bool {
 		vt = rocksdb.CompactionFilterValue
 	case dbformat.TypeBlobIndex:
 		// Filters see values, wherever they are.
-		if c.o.BlobFetcher == nil {
-			c.fail(rocksdb.NotSupported("compaction filter on values in blob files where blobs cannot be read"))
-			return false
-		}
+		syncpoint.ProcessArg("CompactionIterator::InvokeFilterIfNeeded::TamperWithBlobIndex", &c.value)
 		if !c.fetchBlob() {
 			return false
 		}
