@@ -371,11 +371,12 @@ func (c *ColumnFamilyData) CreateNewMemtable(earliestSeq rocksdb.SequenceNumber)
 }
 
 // AddImmutableMemtable puts m, with one reference of the caller's, in front of the
-// immutable memtables, with a number of its own. The active memtable, which has the
-// one before, must be empty.
+// immutable memtables. The active memtable, which must be empty, gets a number after
+// m's: a flush of all up to a number must not take later ones.
 func (c *ColumnFamilyData) AddImmutableMemtable(m *memtable.MemTable, free *[]*memtable.MemTable) {
 	m.SetID(c.lastMemtableID.Add(1))
 	c.imm.Add(m, free)
+	c.mem.SetID(c.lastMemtableID.Add(1))
 }
 
 // SetMemtable makes m the active memtable, taking over the caller's reference.

@@ -3,11 +3,14 @@
 package db_test
 
 import (
+	"bytes"
 	"fmt"
 	"sync"
 	"testing"
 
 	"github.com/rocksdb-go/rocksdb"
+	"github.com/rocksdb-go/rocksdb/db/writebatch"
+	tracereplay "github.com/rocksdb-go/rocksdb/trace_replay"
 	mergeoperators "github.com/rocksdb-go/rocksdb/utilities/merge_operators"
 )
 
@@ -132,4 +135,61 @@ func TestIngestWBWI_Concurrent(t *testing.T) {
 	wg.Wait()
 	x.wantGet(0, "k", fmt.Sprint(rounds-1))
 	x.wantGet(1, "k", fmt.Sprint(rounds-1))
+}
+
+// memoryTrace is a trace in memory.
+type memoryTrace struct{ records []tracereplay.Trace }
+
+func (m *memoryTrace) Write(data []byte) error {
+	r, err := tracereplay.DecodeTrace(bytes.Clone(data))
+	m.records = append(m.records, r)
+	return err
+}
+func (*memoryTrace) Close() error        { return nil }
+func (*memoryTrace) GetFileSize() uint64 { return 0 }
+
+// Who replays a trace of writes in their order gets the batches, too.
+func TestIngestWBWI_Traced(t *testing.T) {
+	for _, ordered := range []bool{false, true} {
+		x := newDBTest(t)
+		o := rocksdb.DefaultTraceOptions()
+		o.Filter = rocksdb.TraceFilterGet | rocksdb.TraceFilterMultiGet | rocksdb.TraceFilterIteratorSeek | rocksdb.TraceFilterIteratorSeekForPrev
+		o.PreserveWriteOrder = ordered
+		m := &memoryTrace{}
+		x.must(x.full().StartTrace(&o, m))
+		x.mustPut(0, "a", "1")
+		x.must(x.ingestBatch(func(b *rocksdb.WriteBatchWithIndex) { x.must(b.Put([]byte("b"), []byte("2"))) }))
+		x.mustPut(0, "c", "3")
+		x.must(x.full().EndTrace())
+		var keys []string
+		for i := range m.records {
+			if m.records[i].Type != tracereplay.TraceWrite {
+				continue
+			}
+			data, err := tracereplay.DecodeWrite(&m.records[i], tracereplay.FileMajorVersion*10+tracereplay.FileMinorVersion)
+			x.must(err)
+			var b writebatch.WriteBatch
+			x.must(b.SetContents(data))
+			x.must(b.Iterate(&eachPut{f: func(_ uint32, key []byte) { keys = append(keys, string(key)) }}))
+		}
+		if fmt.Sprint(keys) != "[a b c]" {
+			t.Errorf("preserve_write_order=%v: traced %v", ordered, keys)
+		}
+	}
+}
+
+// The memtable that takes writes after a batch is numbered after the batch's: a flush
+// up to the batch is not one of later writes.
+func TestIngestWBWI_MemtableOrder(t *testing.T) {
+	x := newDBTest(t)
+	x.must(x.db.PauseBackgroundWork())
+	x.must(x.ingestBatch(func(b *rocksdb.WriteBatchWithIndex) { x.must(b.Put([]byte("a"), []byte("1"))) }))
+	cfd := x.full().DefaultColumnFamily().CFD()
+	if active, batch := cfd.Mem().GetID(), cfd.Imm().GetLatestMemTableID(false); active <= batch {
+		t.Errorf("memtable %d takes writes after memtable %d", active, batch)
+	}
+	x.must(x.db.ContinueBackgroundWork())
+	x.mustPut(0, "a", "2")
+	x.must(x.db.Flush(nil))
+	x.wantGet(0, "a", "2")
 }

@@ -4,6 +4,7 @@
 package db
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"sync"
@@ -14,6 +15,7 @@ import (
 	"github.com/rocksdb-go/rocksdb/db/rangedel"
 	"github.com/rocksdb-go/rocksdb/db/version"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
+	"github.com/rocksdb-go/rocksdb/internal/invariants"
 	"github.com/rocksdb-go/rocksdb/logging"
 	"github.com/rocksdb-go/rocksdb/table/internaliter"
 	"github.com/rocksdb-go/rocksdb/test_util/syncpoint"
@@ -395,6 +397,9 @@ func (l *MemTableList) updateCached() {
 // Add takes over a memtable that became immutable, with the caller's reference.
 func (l *MemTableList) Add(m *memtable.MemTable, free *[]*memtable.MemTable) {
 	l.installNewVersion()
+	if list := l.current.list; invariants.Enabled && len(list) > 0 && m.GetID() < list[0].GetID() {
+		panic(fmt.Sprintf("memtable %d comes after memtable %d", m.GetID(), list[0].GetID()))
+	}
 	l.current.add(m, free)
 	l.numNotStarted++
 	if l.numNotStarted == 1 {

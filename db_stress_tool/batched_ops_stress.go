@@ -26,6 +26,10 @@ func (*batchedOpsTest) keyMayExist(*threadState, *rocksdb.ReadOptions, int, int6
 func (*batchedOpsTest) iterateAgainstExpected(*threadState, *rocksdb.ReadOptions, []int, []int64) {
 }
 
+func (b *batchedOpsTest) ingestFiles(*threadState, []int, []int64) {
+	b.tool.terminate("--ingest_external_file_one_in is not for --test_batches_snapshots")
+}
+
 func (b *batchedOpsTest) deleteRange(*threadState, *rocksdb.WriteOptions, []int, []int64) {
 	b.tool.terminate("--delrangepercent is not for --test_batches_snapshots")
 }

@@ -38,6 +38,10 @@ func (*cfConsistencyTest) keyMayExist(*threadState, *rocksdb.ReadOptions, int, i
 func (*cfConsistencyTest) iterateAgainstExpected(*threadState, *rocksdb.ReadOptions, []int, []int64) {
 }
 
+func (c *cfConsistencyTest) ingestFiles(*threadState, []int, []int64) {
+	c.tool.terminate("--ingest_external_file_one_in is not for --test_cf_consistency")
+}
+
 // write writes the same operation to all families.
 func (c *cfConsistencyTest) write(t *threadState, wo *rocksdb.WriteOptions, what string, cfs []int, add func(b *writebatch.WriteBatch, cf rocksdb.ColumnFamilyHandle) error) bool {
 	b := newBatch()

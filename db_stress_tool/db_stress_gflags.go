@@ -192,13 +192,13 @@ type Flags struct {
 	UnorderedWrite                            bool    `flag:"unordered_write,false" help:"Options::unordered_write"`
 	BackupOneIn                               int32   `flag:"backup_one_in,0" unbuilt:"0" help:"backup once in that many operations; 0 never"`
 	BackupMaxSize                             uint64  `flag:"backup_max_size,104857600" help:"no backups of databases larger than this"`
-	CheckpointOneIn                           int32   `flag:"checkpoint_one_in,0" unbuilt:"0" help:"checkpoint once in that many operations; 0 never"`
-	IngestExternalFileOneIn                   int32   `flag:"ingest_external_file_one_in,0" unbuilt:"0" help:"ingest external file once in that many operations; 0 never"`
+	CheckpointOneIn                           int32   `flag:"checkpoint_one_in,0" help:"checkpoint once in that many operations; 0 never"`
+	IngestExternalFileOneIn                   int32   `flag:"ingest_external_file_one_in,0" help:"ingest external file once in that many operations; 0 never"`
 	IngestExternalFileWidth                   int32   `flag:"ingest_external_file_width,100" help:"keys of an ingested file"`
 	IngestExternalFilePrepareCommitOneIn      int32   `flag:"ingest_external_file_prepare_commit_one_in,0" help:"ingest external file prepare commit once in that many operations; 0 never"`
 	IngestExternalFileUseFileInfoOneIn        int32   `flag:"ingest_external_file_use_file_info_one_in,0" help:"ingest external file use file info once in that many operations; 0 never"`
 	IngestExternalFileWithEmbeddedBlobs       bool    `flag:"ingest_external_file_with_embedded_blobs,false" help:"ingest external file with embedded blobs"`
-	CompactFilesOneIn                         int32   `flag:"compact_files_one_in,0" unbuilt:"0" help:"compact files once in that many operations; 0 never"`
+	CompactFilesOneIn                         int32   `flag:"compact_files_one_in,0" help:"compact files once in that many operations; 0 never"`
 	CompactRangeOneIn                         int32   `flag:"compact_range_one_in,0" help:"compact range once in that many operations; 0 never"`
 	PromoteL0OneIn                            int32   `flag:"promote_l0_one_in,0" help:"promote l0 once in that many operations; 0 never"`
 	MarkForCompactionOneFileIn                int32   `flag:"mark_for_compaction_one_file_in,0" help:"mark for compaction one file in"`

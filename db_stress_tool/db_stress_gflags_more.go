@@ -73,7 +73,7 @@ type flagsMore struct {
 	VerifyFileChecksumsOneIn                    int32   `flag:"verify_file_checksums_one_in,0" help:"verify file checksums once in that many operations; 0 never"`
 	VerifyDBOneIn                               int32   `flag:"verify_db_one_in,0" help:"verify db once in that many operations; 0 never"`
 	ContinuousVerificationInterval              int32   `flag:"continuous_verification_interval,1000" help:"milliseconds between verifications against the secondary; 0 for none"`
-	ApproximateSizeOneIn                        int32   `flag:"approximate_size_one_in,64" unbuilt:"0" help:"approximate size once in that many operations; 0 never"`
+	ApproximateSizeOneIn                        int32   `flag:"approximate_size_one_in,64" help:"approximate size once in that many operations; 0 never"`
 	ReadFaultOneIn                              int32   `flag:"read_fault_one_in,1000" help:"one in that many read operations fails; 0 for none"`
 	ErrorRecoveryWithNoFaultInjection           bool    `flag:"error_recovery_with_no_fault_injection,false" help:"inject nothing while the database recovers from an error"`
 	MetadataReadFaultOneIn                      int32   `flag:"metadata_read_fault_one_in,1000" help:"one in that many metadata read operations fails; 0 for none"`

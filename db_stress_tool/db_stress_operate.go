@@ -117,6 +117,9 @@ func (s *stressTest) operation(t *threadState, ro *rocksdb.ReadOptions, wo *rock
 	defer s.rlockFamilies()()
 	s.walOperations(t)
 	cf := int(t.rand.Next() % uint32(f.ColumnFamilies))
+	if t.rand.OneInOpt(int(f.CompactFilesOneIn)) {
+		s.compactFiles(t, cf)
+	}
 	key := s.generateOneKey(t, i)
 	if t.rand.OneInOpt(int(f.CompactRangeOneIn)) {
 		s.compactRange(t, key, cf)
@@ -134,11 +137,20 @@ func (s *stressTest) operation(t *threadState, ro *rocksdb.ReadOptions, wo *rock
 	s.metadataOperations(t)
 	s.pausingOperations(t)
 	s.verifyingOperations(t, ro)
+	keys := []int64{key}
+	if t.rand.OneInOpt(int(f.IngestExternalFileOneIn)) {
+		s.mode.ingestFiles(t, cfs, keys)
+	}
+	if t.rand.OneInOpt(int(f.CheckpointOneIn)) {
+		s.process("Checkpoint", s.unlessStopped(s.checkpoint(t, cfs, key)))
+	}
+	if t.rand.OneInOpt(int(f.ApproximateSizeOneIn)) {
+		s.process("ApproximateSize", s.approximateSize(t, cf, key, i))
+	}
 	if t.rand.OneInOpt(int(f.AcquireSnapshotOneIn)) {
 		s.acquireSnapshot(t, cf, s.tool.keys.key(key), i)
 	}
 	s.process("Snapshot", s.maybeReleaseSnapshots(t, i))
-	keys := []int64{key}
 	if t.rand.OneInOpt(int(f.KeyMayExistOneIn)) {
 		s.mode.keyMayExist(t, ro, cf, key)
 	}

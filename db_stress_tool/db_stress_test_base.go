@@ -38,6 +38,7 @@ type mode interface {
 	put(t *threadState, wo *rocksdb.WriteOptions, cfs []int, keys []int64)
 	delete(t *threadState, wo *rocksdb.WriteOptions, cfs []int, keys []int64)
 	deleteRange(t *threadState, wo *rocksdb.WriteOptions, cfs []int, keys []int64)
+	ingestFiles(t *threadState, cfs []int, keys []int64)
 	iterateAgainstExpected(t *threadState, ro *rocksdb.ReadOptions, cfs []int, keys []int64)
 }
 

@@ -4,6 +4,7 @@ package dbstresstool
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -443,6 +444,7 @@ func (t *Tool) checkFlags() string {
 		{f.Log2KeysPerLock < 32, "log2_keys_per_lock can be at most 31"},
 		{f.ValueSizeMult*randomValueMaxFactor <= valueMaxLen && f.ValueSizeMult >= 4, fmt.Sprintf("value_size_mult can be at most %d and at least 4", valueMaxLen/randomValueMaxFactor)},
 		{!f.UseMerge || f.Nooverwritepercent != 100, "nooverwritepercent must not be 100 when using merge operands"},
+		{f.IngestExternalFileOneIn <= 0 || f.Nooverwritepercent != 100, "nooverwritepercent must not be 100 when using file ingestion"},
 		{!f.ReadOnly || f.Writepercent == 0 && f.Delpercent == 0 && f.Delrangepercent == 0, "updates are not supported in read only mode"},
 		{f.OpenReadOnlyOneIn <= 0 || !f.ReadOnly, "open_read_only_one_in needs a read-write primary and is incompatible with read_only"},
 		{!f.BestEffortsRecovery || f.SkipVerifydb && f.DisableWAL, "With best-efforts recovery, skip_verifydb and disable_wal should be set to true."},

@@ -63,21 +63,27 @@ func (d *DBImpl) traceWrite(b *writebatch.WriteBatch) {
 	}
 }
 
-// traceGroup traces a group in its order, before it is written: what a WAL may
-// have, the trace has.
-func (d *DBImpl) traceGroup(g *writethread.WriteGroup) {
+// traceInOrder calls f if there is a trace that keeps the order of writes. The
+// caller keeps all other writes out.
+func (d *DBImpl) traceInOrder(f func(t *tracereplay.Tracer)) {
 	if !d.trace.on.Load() {
 		return
 	}
 	d.trace.mu.Lock()
 	defer d.trace.mu.Unlock()
-	t := d.trace.mu.tracer
-	if t == nil || !t.IsWriteOrderPreserved() {
-		return
+	if t := d.trace.mu.tracer; t != nil && t.IsWriteOrderPreserved() {
+		f(t)
 	}
-	for w := g.Leader; w != nil; w = g.Next(w) {
-		if !w.CallbackFailed() {
-			_ = t.Write(w.Batch.Data()) // as above
+}
+
+// traceGroup traces a group in its order, before it is written: what a WAL may
+// have, the trace has.
+func (d *DBImpl) traceGroup(g *writethread.WriteGroup) {
+	d.traceInOrder(func(t *tracereplay.Tracer) {
+		for w := g.Leader; w != nil; w = g.Next(w) {
+			if !w.CallbackFailed() {
+				_ = t.Write(w.Batch.Data()) // as above
+			}
 		}
-	}
+	})
 }

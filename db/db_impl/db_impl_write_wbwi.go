@@ -13,6 +13,7 @@ import (
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
 	"github.com/rocksdb-go/rocksdb/memtable/wbwi"
 	"github.com/rocksdb-go/rocksdb/monitoring"
+	tracereplay "github.com/rocksdb-go/rocksdb/trace_replay"
 	writebatchwithindex "github.com/rocksdb-go/rocksdb/utilities/write_batch_with_index"
 )
 
@@ -131,6 +132,9 @@ func (d *DBImpl) ingestBatchLocked(wo *rocksdb.WriteOptions, b *writebatchwithin
 			return err
 		}
 	}
+	d.traceInOrder(func(t *tracereplay.Tracer) {
+		_ = t.Write(b.GetWriteBatch().Data()) // a trace that fails does not fail the write
+	})
 	d.installBatchLocked(families, b, ctx)
 	if d.immutable.AtomicFlush {
 		d.scheduleAtomicFlushLocked(cfds, rocksdb.FlushReasonExternalFileIngestion)
