@@ -47,8 +47,8 @@ func (b *batchedOpsTest) put(t *threadState, wo *rocksdb.WriteOptions, cfs []int
 	for i := batchKeys - 1; i >= 0 && err == nil; i-- {
 		k, v := b.key(i, keys[0]), append(bytes.Clone(value), byte('0'+i))
 		switch {
-		case f.UsePutEntityOneIn > 0 && base%f.UsePutEntityOneIn == 0:
-			err = batch.PutEntityCF(cf, k, generateWideColumns(base, v))
+		case b.putsEntity(base):
+			err = b.addEntity(batch, cf, k, base, v)
 		case f.UseMerge:
 			err = batch.MergeCF(cf, k, v)
 		default:

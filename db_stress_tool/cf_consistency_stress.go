@@ -68,8 +68,8 @@ func (c *cfConsistencyTest) put(t *threadState, wo *rocksdb.WriteOptions, cfs []
 	v := f.generateValue(base)
 	if c.write(t, wo, "multi put or merge", cfs, func(b *writebatch.WriteBatch, cf rocksdb.ColumnFamilyHandle) error {
 		switch {
-		case f.UsePutEntityOneIn > 0 && base%f.UsePutEntityOneIn == 0:
-			return b.PutEntityCF(cf, k, generateWideColumns(base, v))
+		case c.putsEntity(base):
+			return c.addEntity(b, cf, k, base, v)
 		case f.UseMerge:
 			return b.MergeCF(cf, k, v)
 		}

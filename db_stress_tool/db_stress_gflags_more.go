@@ -15,8 +15,8 @@ type flagsMore struct {
 	LongRunningSnapshots                        bool    `flag:"long_running_snapshots,false" help:"hold some snapshots 10 or 100 times longer"`
 	UseMultiget                                 bool    `flag:"use_multiget,false" help:"read by MultiGet"`
 	UseAsyncDBApi                               bool    `flag:"use_async_db_api,false" help:"read by the asynchronous calls"`
-	UseGetEntity                                bool    `flag:"use_get_entity,false" unbuilt:"false" help:"read by GetEntity"`
-	UseMultiGetEntity                           bool    `flag:"use_multi_get_entity,false" unbuilt:"false" help:"read by MultiGetEntity"`
+	UseGetEntity                                bool    `flag:"use_get_entity,false" help:"read by GetEntity"`
+	UseMultiGetEntity                           bool    `flag:"use_multi_get_entity,false" help:"read by MultiGetEntity"`
 	TestIngestStandaloneRangeDeletionOneIn      int32   `flag:"test_ingest_standalone_range_deletion_one_in,0" help:"test ingest standalone range deletion once in that many operations; 0 never"`
 	AllowUnpreparedValue                        bool    `flag:"allow_unprepared_value,false" help:"ReadOptions::allow_unprepared_value"`
 	TrackAndVerifyWals                          bool    `flag:"track_and_verify_wals,false" help:"Options::track_and_verify_wals"`
@@ -56,7 +56,7 @@ type flagsMore struct {
 	PrefixSize                                  int32   `flag:"prefix_size,7" help:"bytes of the prefix; -1 for no prefix extractor"`
 	UseMerge                                    bool    `flag:"use_merge,false" help:"write by Merge"`
 	UsePutEntityOneIn                           uint32  `flag:"use_put_entity_one_in,0" help:"use put entity once in that many operations; 0 never"`
-	UseAttributeGroup                           bool    `flag:"use_attribute_group,false" unbuilt:"false" help:"use attribute group"`
+	UseAttributeGroup                           bool    `flag:"use_attribute_group,false" help:"read and write entities as attribute groups"`
 	UseMultiCFIterator                          bool    `flag:"use_multi_cf_iterator,false" unbuilt:"false" help:"use multi cf iterator"`
 	UseFullMergeV1                              bool    `flag:"use_full_merge_v1,false" help:"use the merge operator with the oldest interface"`
 	SyncWALOneIn                                int32   `flag:"sync_wal_one_in,0" help:"sync wal once in that many operations; 0 never"`
@@ -113,7 +113,7 @@ type flagsMore struct {
 	FastSstOpen                                 bool    `flag:"fast_sst_open,false" help:"Options::fast_sst_open"`
 	CreateTimestampedSnapshotOneIn              int32   `flag:"create_timestamped_snapshot_one_in,0" unbuilt:"0" help:"create timestamped snapshot once in that many operations; 0 never"`
 	AllowDataInErrors                           bool    `flag:"allow_data_in_errors,false" help:"Options::allow_data_in_errors"`
-	EnableThreadTracking                        bool    `flag:"enable_thread_tracking,false" unbuilt:"false" help:"Options::enable_thread_tracking"`
+	EnableThreadTracking                        bool    `flag:"enable_thread_tracking,false" help:"Options::enable_thread_tracking"`
 	VerifyIteratorWithExpectedStateOneIn        int32   `flag:"verify_iterator_with_expected_state_one_in,0" help:"verify iterator with expected state once in that many operations; 0 never"`
 	ReadaheadSize                               uint64  `flag:"readahead_size,0" help:"ReadOptions::readahead_size"`
 	InitialAutoReadaheadSize                    uint64  `flag:"initial_auto_readahead_size,0" help:"BlockBasedTableOptions::initial_auto_readahead_size"`

@@ -156,13 +156,7 @@ func (s *stressTest) operation(t *threadState, ro *rocksdb.ReadOptions, wo *rock
 	}
 	switch n := int(t.rand.Uniform(100)); {
 	case n < b.read:
-		if !f.UseMultiget {
-			s.mode.get(t, ro, cfs, keys)
-			break
-		}
-		size := max(int(min(uint64(t.rand.Uniform(64)), perOpen-i-1)), 1)
-		s.mode.multiGet(t, ro, cfs, s.generateNKeys(t, size, i))
-		i += uint64(size - 1)
+		i = s.read(t, ro, cfs, keys, i, perOpen)
 	case n < b.prefix:
 		s.mode.prefixScan(t, ro, cfs, keys)
 	case n < b.write:
@@ -175,6 +169,25 @@ func (s *stressTest) operation(t *threadState, ro *rocksdb.ReadOptions, wo *rock
 		i = s.iterate(t, ro, cfs, keys, i, perOpen)
 	}
 	return i
+}
+
+// read reads a key, or several at once.
+func (s *stressTest) read(t *threadState, ro *rocksdb.ReadOptions, cfs []int, keys []int64, i, perOpen uint64) uint64 {
+	f := s.flags
+	several := s.mode.multiGet
+	switch {
+	case f.UseMultiGetEntity:
+		several = s.mode.multiGetEntity
+	case f.UseGetEntity:
+		s.mode.getEntity(t, ro, cfs, keys)
+		return i
+	case !f.UseMultiget:
+		s.mode.get(t, ro, cfs, keys)
+		return i
+	}
+	n := max(int(min(uint64(t.rand.Uniform(64)), perOpen-i-1)), 1)
+	several(t, ro, cfs, s.generateNKeys(t, n, i))
+	return i + uint64(n-1)
 }
 
 func (s *stressTest) iterate(t *threadState, ro *rocksdb.ReadOptions, cfs []int, keys []int64, i, perOpen uint64) uint64 {

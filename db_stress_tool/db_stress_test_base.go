@@ -34,6 +34,8 @@ type mode interface {
 	keyMayExist(t *threadState, ro *rocksdb.ReadOptions, cf int, key int64)
 	get(t *threadState, ro *rocksdb.ReadOptions, cfs []int, keys []int64)
 	multiGet(t *threadState, ro *rocksdb.ReadOptions, cfs []int, keys []int64)
+	getEntity(t *threadState, ro *rocksdb.ReadOptions, cfs []int, keys []int64)
+	multiGetEntity(t *threadState, ro *rocksdb.ReadOptions, cfs []int, keys []int64)
 	prefixScan(t *threadState, ro *rocksdb.ReadOptions, cfs []int, keys []int64)
 	put(t *threadState, wo *rocksdb.WriteOptions, cfs []int, keys []int64)
 	delete(t *threadState, wo *rocksdb.WriteOptions, cfs []int, keys []int64)
@@ -391,7 +393,7 @@ func (s *stressTest) putOrMerge(wo *rocksdb.WriteOptions, cf int, key []byte, ba
 	switch {
 	case s.putsEntity(base):
 		b := newBatch()
-		if err := b.PutEntityCF(s.cf(cf), key, generateWideColumns(base, value)); err != nil {
+		if err := s.addEntity(b, s.cf(cf), key, base, value); err != nil {
 			return err
 		}
 		return s.db.Write(wo, b)

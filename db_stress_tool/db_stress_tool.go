@@ -4,7 +4,6 @@ package dbstresstool
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"math"
