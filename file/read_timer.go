@@ -26,19 +26,22 @@ func (r *RandomAccessFileReader) startTimer(a rocksdb.IOActivity) readTimer {
 			t.hist2 = h
 		}
 	}
-	t.start, t.running = r.clock.NowMicros(), true
+	t.start, t.running = r.nowMicros(), true
 	return t
 }
 
+// nowMicros is for telling times apart; NowMicros costs twice as much.
+func (r *RandomAccessFileReader) nowMicros() uint64 { return r.clock.NowNanos() / 1000 }
+
 func (r *RandomAccessFileReader) startDelay(t *readTimer) {
 	if t.running {
-		t.delayStart = r.clock.NowMicros()
+		t.delayStart = r.nowMicros()
 	}
 }
 
 func (r *RandomAccessFileReader) stopDelay(t *readTimer) {
 	if t.running {
-		t.delayed += r.clock.NowMicros() - t.delayStart
+		t.delayed += r.nowMicros() - t.delayStart
 	}
 }
 
@@ -47,7 +50,7 @@ func (r *RandomAccessFileReader) stopTimer(t *readTimer) uint64 {
 	if !t.running {
 		return 0
 	}
-	took := r.clock.NowMicros() - t.start
+	took := r.nowMicros() - t.start
 	took -= min(took, t.delayed)
 	if t.hist1 != rocksdb.HistogramEnumMax {
 		r.stats.RecordInHistogram(t.hist1, took)

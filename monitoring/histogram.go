@@ -80,7 +80,6 @@ func (m *HistogramBucketMapper) BucketLimit(b int) uint64 { return m.bucketValue
 type HistogramStat struct {
 	min        atomic.Uint64 // LastValue() when empty
 	max        atomic.Uint64
-	num        atomic.Uint64
 	sum        atomic.Uint64
 	sumSquares atomic.Uint64 // wraps around
 	buckets    [numBuckets]atomic.Uint64
@@ -90,7 +89,6 @@ type HistogramStat struct {
 func (s *HistogramStat) Clear() {
 	s.min.Store(bucketMapper.LastValue())
 	s.max.Store(0)
-	s.num.Store(0)
 	s.sum.Store(0)
 	s.sumSquares.Store(0)
 	for b := range s.buckets {
@@ -99,14 +97,13 @@ func (s *HistogramStat) Clear() {
 }
 
 // Empty tells whether there are no values.
-func (s *HistogramStat) Empty() bool { return s.num.Load() == 0 }
+func (s *HistogramStat) Empty() bool { return s.Num() == 0 }
 
 // Add adds a value.
 func (s *HistogramStat) Add(value uint64) {
 	s.buckets[bucketMapper.IndexForValue(value)].Add(1)
 	lower(&s.min, value)
 	raise(&s.max, value)
-	s.num.Add(1)
 	s.sum.Add(value)
 	s.sumSquares.Add(value * value)
 }
@@ -131,7 +128,6 @@ func raise(a *atomic.Uint64, v uint64) {
 func (s *HistogramStat) Merge(other *HistogramStat) {
 	lower(&s.min, other.min.Load())
 	raise(&s.max, other.max.Load())
-	s.num.Add(other.num.Load())
 	s.sum.Add(other.sum.Load())
 	s.sumSquares.Add(other.sumSquares.Load())
 	for b := range s.buckets {
@@ -147,8 +143,13 @@ func (s *HistogramStat) Min() uint64 { return s.min.Load() }
 // Max is the greatest value.
 func (s *HistogramStat) Max() uint64 { return s.max.Load() }
 
-// Num is the number of values.
-func (s *HistogramStat) Num() uint64 { return s.num.Load() }
+// Num is the number of values: the buckets', so that adding has one counter less.
+func (s *HistogramStat) Num() (n uint64) {
+	for b := range s.buckets {
+		n += s.buckets[b].Load()
+	}
+	return n
+}
 
 // Sum is the sum of the values.
 func (s *HistogramStat) Sum() uint64 { return s.sum.Load() }

@@ -189,7 +189,6 @@ func (h *HistogramWindowingImpl) dropFromSum(drop *HistogramStat, next uint64) {
 		}
 		h.stats.max.Store(most)
 	}
-	h.stats.num.Add(-drop.Num())
 	h.stats.sum.Add(-drop.Sum())
 	h.stats.sumSquares.Add(-drop.SumSquares())
 }

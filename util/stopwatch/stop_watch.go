@@ -19,6 +19,10 @@ type StopWatch struct {
 	delayEnabled   bool
 }
 
+// nowMicros is for telling times apart: NowMicros asks the operating system twice,
+// for the time of day as well.
+func nowMicros(clock rocksdb.SystemClock) uint64 { return clock.NowNanos() / 1000 }
+
 // NewStopWatch measures for hist1; stats may be nil.
 func NewStopWatch(clock rocksdb.SystemClock, stats rocksdb.Statistics, hist1 rocksdb.Histogram) StopWatch {
 	return NewStopWatchElapsed(clock, stats, hist1, rocksdb.HistogramEnumMax, nil, true, false)
@@ -43,13 +47,13 @@ func NewStopWatchElapsed(clock rocksdb.SystemClock, stats rocksdb.Statistics, hi
 		if stats.HistEnabledForType(hist1) {
 			w.hist1 = hist1
 		}
-		if stats.HistEnabledForType(hist2) {
+		if hist2 != rocksdb.HistogramEnumMax && stats.HistEnabledForType(hist2) {
 			w.hist2 = hist2
 		}
 		w.statsEnabled = w.hist1 != rocksdb.HistogramEnumMax || w.hist2 != rocksdb.HistogramEnumMax
 	}
 	if w.statsEnabled || elapsed != nil {
-		w.startTime = clock.NowMicros()
+		w.startTime = nowMicros(clock)
 	}
 	return w
 }
@@ -59,7 +63,7 @@ func (w *StopWatch) Stop() {
 	if !w.statsEnabled && w.elapsed == nil {
 		return
 	}
-	took := w.clock.NowMicros() - w.startTime
+	took := nowMicros(w.clock) - w.startTime
 	if w.elapsed != nil {
 		if w.overwrite {
 			*w.elapsed = took
@@ -82,14 +86,14 @@ func (w *StopWatch) Stop() {
 // DelayStart begins a delay, unless one has begun.
 func (w *StopWatch) DelayStart() {
 	if w.elapsed != nil && w.delayEnabled && w.delayStartTime == 0 {
-		w.delayStartTime = w.clock.NowMicros()
+		w.delayStartTime = nowMicros(w.clock)
 	}
 }
 
 // DelayStop ends a delay, if one has begun.
 func (w *StopWatch) DelayStop() {
 	if w.elapsed != nil && w.delayEnabled && w.delayStartTime != 0 {
-		w.totalDelay += w.clock.NowMicros() - w.delayStartTime
+		w.totalDelay += nowMicros(w.clock) - w.delayStartTime
 	}
 	w.delayStartTime = 0
 }
@@ -102,7 +106,8 @@ func (w *StopWatch) GetDelay() uint64 {
 	return w.totalDelay
 }
 
-// StartTime is when the measurement began; 0 when nothing is measured.
+// StartTime is when the measurement began, on a clock that only tells times
+// apart; 0 when nothing is measured.
 func (w *StopWatch) StartTime() uint64 { return w.startTime }
 
 // StopWatchNano measures in nanoseconds. The zero value has no clock; only
