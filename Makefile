@@ -57,17 +57,18 @@ blackbox_crash_test_with_cf_consistency:
 	$(CRASHTEST) --cf_consistency blackbox
 CRASH_TEST_KILL_ODD ?= 888887
 
-# A short test of each kind, CRASHTIME seconds each, with the same parameters each
-# time; CRASHSEED=random draws others.
-CRASHTIME ?= 60
+# A short test of each kind, with the same parameters each time; CRASHSEED=random
+# draws others.
+BLACKBOXTIME ?= 180
+WHITEBOXTIME ?= 120
 CRASHSEED ?= 20261130
 ifneq ($(CRASHSEED),random)
 CHECK_SEED = --initial_random_seed_override=$(CRASHSEED)
 endif
 check_crash: db_stress db_crashtest
-	$(CRASHTEST) blackbox $(CHECK_SEED) --duration=$(CRASHTIME) --interval=10 >crashtest.log 2>&1 || { cat crashtest.log; exit 1; }
+	$(CRASHTEST) blackbox $(CHECK_SEED) --duration=$(BLACKBOXTIME) --interval=10 >crashtest.log 2>&1 || { cat crashtest.log; exit 1; }
 	@tail -1 crashtest.log
-	$(CRASHTEST) whitebox $(CHECK_SEED) --duration=$(CRASHTIME) --random_kill_odd=8887 --ops_per_thread=1500 --overrun=60 >crashtest.log 2>&1 || { cat crashtest.log; exit 1; }
+	$(CRASHTEST) whitebox $(CHECK_SEED) --duration=$(WHITEBOXTIME) --random_kill_odd=8887 --ops_per_thread=1500 --overrun=60 >crashtest.log 2>&1 || { cat crashtest.log; exit 1; }
 	@tail -1 crashtest.log
 
 # Five faults put into the engine, each of which the stress test has to find.
