@@ -7,6 +7,7 @@ package db_test
 import (
 	"errors"
 	"fmt"
+	"math/rand"
 	"strings"
 	"testing"
 
@@ -153,6 +154,43 @@ func TestDBMultiGetAsyncIOTest_SingleGetFromL1UsesCoroutineRead(t *testing.T) {
 		v, err = x.db.GetAsync(nil, []byte("nothing")).Wait()
 		if !errors.Is(err, rocksdb.ErrNotFound) || v.Size() != 0 {
 			t.Error(err)
+		}
+	})
+}
+
+// Many batches of one call read at once; the keys come in any order and twice.
+func TestMultiGet_AsyncBatchesUnderWay(t *testing.T) {
+	eachAsyncMultiGet(t, func(x *asyncMultiGet) {
+		rnd := rand.New(rand.NewSource(301))
+		var keys []int
+		var want []string
+		for range 1000 {
+			k := rnd.Intn(300)
+			keys, want = append(keys, k), append(want, x.get(0, key(k)))
+		}
+		x.reopen(x.o)
+		x.want(keys, want...)
+		x.want(keys, want...) // from the cache
+
+		// What the values' size ends is not begun.
+		ro := contract.DefaultReadOptions()
+		ro.AsyncIO, ro.OptimizeMultigetForIO, ro.ValueSizeSoftLimit = true, x.optimize, 500
+		list := make([][]byte, len(keys))
+		for i, k := range keys {
+			list[i] = []byte(key(k))
+		}
+		values, errs := make([]contract.PinnableSlice, len(keys)), make([]error, len(keys))
+		x.db.MultiGet(&ro, list, values, errs)
+		size, aborted := 0, 0
+		for i := range keys {
+			if errors.Is(errs[i], rocksdb.ErrAborted) {
+				aborted++
+			}
+			size += len(values[i].Data())
+			values[i].Release()
+		}
+		if aborted == 0 || size > 500+32*len("val_l2_255") {
+			t.Fatalf("%d keys of %d are aborted, %d bytes came", aborted, len(keys), size)
 		}
 	})
 }

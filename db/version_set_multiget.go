@@ -17,14 +17,15 @@ import (
 	"github.com/rocksdb-go/rocksdb/table/internaliter"
 )
 
-// multiGet is the state of one batch lookup. Each key goes over the files that
+// MultiGet is the state of one batch lookup, from Version.BeginMultiGet to Finish,
+// which has to be called, once; the keys are MultiGet's until then. Each key goes over the files that
 // may hold it by a picker of its own; keys at the same file are looked up
 // together, files in the order of their age. With ReadOptions.AsyncIO a table
 // whose blocks are still to be read is left waiting, and its keys with it, while
 // the other keys go on, to other files of the level and to deeper levels; when
 // no key can go on, all those reads are under way at once.
 // Upstream: FilePickerMultiGet.
-type multiGet struct {
+type MultiGet struct {
 	v        *Version
 	ro       *rocksdb.ReadOptions
 	r        *table.MultiGetRange
@@ -56,15 +57,73 @@ type tableLookup struct {
 // levelReads counts what was read from a level's files.
 type levelReads struct{ filter, index, sst uint64 }
 
-var multiGets = sync.Pool{New: func() any { return new(multiGet) }}
+var multiGets = sync.Pool{New: func() any { return new(MultiGet) }}
 
 // MultiGet looks all keys of r up. The outcome is in each key's Err; keys that
 // are MergeInProgress go on from their merge context. Every key is marked done.
 func (v *Version) MultiGet(ro *rocksdb.ReadOptions, r *table.MultiGetRange, callback dbformat.ReadCallback) {
-	m := multiGets.Get().(*multiGet)
+	if m := v.BeginMultiGet(ro, r, callback); m != nil {
+		m.Finish()
+	}
+}
+
+// BeginMultiGet is MultiGet up to where it would wait for asynchronous reads; nil
+// when it is through. Other batches may begin before it is finished.
+func (v *Version) BeginMultiGet(ro *rocksdb.ReadOptions, r *table.MultiGetRange, callback dbformat.ReadCallback) *MultiGet {
+	m := multiGets.Get().(*MultiGet)
 	m.v, m.ro, m.r = v, ro, r
-	m.run(callback)
-	for i := r.Start(); i < r.End(); i++ {
+	m.initContexts(callback)
+	m.opts = tablecache.OpenOptions{MaxFileSizeForL0MetaPin: v.maxFileSizeForL0MetaPin}
+	n := v.storage.NumNonEmptyLevels()
+	if cap(m.levels) < n {
+		m.levels = make([]levelReads, n)
+	}
+	m.levels = m.levels[:n]
+	clear(m.levels)
+	m.waiting, m.pending = 0, 0
+	err := m.beginAll()
+	if err == nil && m.pending > 0 {
+		return m
+	}
+	m.end(err)
+	return nil
+}
+
+// Finish waits for the reads and goes on until every key is done.
+func (m *MultiGet) Finish() {
+	var err error
+	for err == nil && m.pending > 0 {
+		if err = m.finishPending(); err == nil {
+			err = m.beginAll()
+		}
+	}
+	m.end(err)
+}
+
+// beginAll looks keys up in their files until none is left that may go on before
+// pending reads are done.
+// Upstream: Version::ProcessBatch, Version::MultiGetAsync.
+func (m *MultiGet) beginAll() error {
+	for {
+		first := m.nextKey()
+		if first < 0 || !m.mayBegin(first) {
+			return nil
+		}
+		if err := m.begin(first); err != nil {
+			return err
+		}
+	}
+}
+
+// end settles what is left after the last read or an error, and gives m back.
+func (m *MultiGet) end(err error) {
+	for _, t := range m.tables[:m.pending] {
+		t.lookup.Abandon()
+	}
+	m.pending, m.waiting = 0, 0
+	m.report()
+	m.finish(err)
+	for i := m.r.Start(); i < m.r.End(); i++ {
 		m.contexts[i].Reset()
 		m.pickers[i], m.file[i] = filePicker{}, nil
 	}
@@ -73,37 +132,7 @@ func (v *Version) MultiGet(ro *rocksdb.ReadOptions, r *table.MultiGetRange, call
 	multiGets.Put(m)
 }
 
-// run is upstream's Version::ProcessBatch and Version::MultiGetAsync.
-func (m *multiGet) run(callback dbformat.ReadCallback) {
-	m.initContexts(callback)
-	m.opts = tablecache.OpenOptions{MaxFileSizeForL0MetaPin: m.v.maxFileSizeForL0MetaPin}
-	n := m.v.storage.NumNonEmptyLevels()
-	if cap(m.levels) < n {
-		m.levels = make([]levelReads, n)
-	}
-	m.levels = m.levels[:n]
-	clear(m.levels)
-	m.waiting, m.pending = 0, 0
-	var err error
-	for err == nil {
-		if first := m.nextKey(); first >= 0 && m.mayBegin(first) {
-			err = m.begin(first)
-			continue
-		}
-		if m.pending == 0 {
-			break
-		}
-		err = m.finishPending()
-	}
-	for _, t := range m.tables[:m.pending] { // an error came first
-		t.lookup.Abandon()
-	}
-	m.pending, m.waiting = 0, 0
-	m.report()
-	m.finish(err)
-}
-
-func (m *multiGet) initContexts(callback dbformat.ReadCallback) {
+func (m *MultiGet) initContexts(callback dbformat.ReadCallback) {
 	io := m.v.cfd.IOptions()
 	m.blob = versionBlobFetcher{m.v, m.ro}
 	if io.MergeOperator != nil {
@@ -136,7 +165,7 @@ func (m *multiGet) initContexts(callback dbformat.ReadCallback) {
 // a range tombstone over the key does not matter.
 // Upstream: FilePickerMultiGet::PrepareNextLevelForSearch,
 // FilePickerMultiGet::GetNextFileInLevel.
-func (m *multiGet) advance(i int) {
+func (m *MultiGet) advance(i int) {
 	m.file[i] = nil
 	if m.r.Key(i).MaxCoveringTombstoneSeq == 0 {
 		m.file[i] = m.pickers[i].next()
@@ -146,7 +175,7 @@ func (m *multiGet) advance(i int) {
 // nextKey is the first key at the first file that any key is at and that does
 // not wait, -1 when there is none.
 // Upstream: FilePickerMultiGet::GetNextFileInLevelWithKeys.
-func (m *multiGet) nextKey() int {
+func (m *MultiGet) nextKey() int {
 	first := -1
 	for i := m.r.First(); i < m.r.End(); i = m.r.NextIndex(i) {
 		if m.file[i] == nil || m.waiting>>uint(i)&1 != 0 {
@@ -162,7 +191,7 @@ func (m *multiGet) nextKey() int {
 // mayBegin tells whether the file that key i is at may be read along with those
 // that are being read. Without ReadOptions.OptimizeMultigetForIO only files of
 // one level are, and of level 0 one file.
-func (m *multiGet) mayBegin(i int) bool {
+func (m *MultiGet) mayBegin(i int) bool {
 	if m.pending == 0 || m.ro.OptimizeMultigetForIO {
 		return true
 	}
@@ -172,7 +201,7 @@ func (m *multiGet) mayBegin(i int) bool {
 
 // begin looks up key first, and those with it, in their file.
 // Upstream: Version::MultiGetFromSST.
-func (m *multiGet) begin(first int) error {
+func (m *MultiGet) begin(first int) error {
 	v := m.v
 	t := &m.tables[m.pending]
 	t.file, t.level = m.file[first], m.pickers[first].hitLevel
@@ -208,7 +237,7 @@ func (m *multiGet) begin(first int) error {
 	return m.settleAll(t)
 }
 
-func (m *multiGet) startTimer(level int) (timer monitoring.PerfStepTimer) {
+func (m *MultiGet) startTimer(level int) (timer monitoring.PerfStepTimer) {
 	if byLevel := m.ro.PerfContext.AtLevel(level); byLevel != nil && m.ro.PerfContext.Enabled(rocksdb.EnableTimeExceptForMutex) {
 		timer.Start(&byLevel.GetFromTableNanos, m.v.vset.clock)
 	}
@@ -217,7 +246,7 @@ func (m *multiGet) startTimer(level int) (timer monitoring.PerfStepTimer) {
 
 // finishPending waits for the tables that were begun, the oldest first, and
 // settles their keys.
-func (m *multiGet) finishPending() error {
+func (m *MultiGet) finishPending() error {
 	if stats := m.v.cfd.IOptions().Stats; stats != nil {
 		reads := 0
 		for n := range m.tables[:m.pending] {
@@ -246,7 +275,7 @@ func (m *multiGet) finishPending() error {
 }
 
 // settleAll settles the keys that the table ended and moves the others on.
-func (m *multiGet) settleAll(t *tableLookup) error {
+func (m *MultiGet) settleAll(t *tableLookup) error {
 	t.lookup = tablecache.PendingMultiGet{}
 	looked := uint64(0)
 	for i := t.keys.First(); i < t.keys.End(); i = t.keys.NextIndex(i) {
@@ -267,7 +296,7 @@ func (m *multiGet) settleAll(t *tableLookup) error {
 	return nil
 }
 
-func (m *multiGet) settle(t *tableLookup, i int, k *table.KeyContext) {
+func (m *MultiGet) settle(t *tableLookup, i int, k *table.KeyContext) {
 	gc := k.GetContext
 	state := gc.State()
 	if gc.Sample() {
@@ -309,7 +338,7 @@ func (m *multiGet) settle(t *tableLookup, i int, k *table.KeyContext) {
 }
 
 // takeBack keeps a blob that goes beyond the limit from the caller.
-func (m *multiGet) takeBack(k *table.KeyContext) {
+func (m *MultiGet) takeBack(k *table.KeyContext) {
 	*k.Err = rocksdb.Aborted()
 	if k.Value != nil {
 		k.Value.Release()
@@ -319,7 +348,7 @@ func (m *multiGet) takeBack(k *table.KeyContext) {
 	}
 }
 
-func (m *multiGet) countValue(k *table.KeyContext) {
+func (m *MultiGet) countValue(k *table.KeyContext) {
 	if k.Value != nil {
 		m.r.AddValueSize(uint64(k.Value.Size()))
 	} else if k.Columns != nil {
@@ -327,7 +356,7 @@ func (m *multiGet) countValue(k *table.KeyContext) {
 	}
 }
 
-func (m *multiGet) report() {
+func (m *MultiGet) report() {
 	stats := m.v.cfd.IOptions().Stats
 	levelsRead := uint64(0)
 	for i := range m.levels {
@@ -347,7 +376,7 @@ func (m *multiGet) report() {
 
 // finish settles the keys that no table ended: a merge without a base, or not
 // found. Those that an error cut short get it.
-func (m *multiGet) finish(err error) {
+func (m *MultiGet) finish(err error) {
 	op := m.v.cfd.IOptions().MergeOperator
 	for i := m.r.First(); i < m.r.End(); i = m.r.NextIndex(i) {
 		k := m.r.Key(i)

@@ -5,6 +5,7 @@ package dbimpl
 
 import (
 	"bytes"
+	"math"
 	"slices"
 	"sync"
 
@@ -22,9 +23,20 @@ type multiGetScratch struct {
 	ro     rocksdb.ReadOptions
 	keys   []table.KeyContext
 	sorted []*table.KeyContext // keys by family and key
-	ctx    table.MultiGetContext
 	seen   timestampReadCallback
-	batch  table.MultiGetRange
+	// batches are those under way, used in turn.
+	batches [maxBatchesUnderWay]*multiGetBatch
+}
+
+// maxBatchesUnderWay is how many batches of one call read at a time, with
+// asynchronous reads: 256 keys.
+const maxBatchesUnderWay = 256 / table.MaxBatchSize
+
+// multiGetBatch is a batch of keys of one family.
+type multiGetBatch struct {
+	ctx     table.MultiGetContext
+	keys    table.MultiGetRange
+	reading *db.MultiGet // nil: all keys are done
 }
 
 var multiGetScratchPool = sync.Pool{New: func() any { return &multiGetScratch{} }}
@@ -54,6 +66,14 @@ func (s *multiGetScratch) prepare(keys [][]byte, values []rocksdb.PinnableSlice,
 		k.MergeContext.Clear()
 		s.sorted[i] = k
 	}
+}
+
+// batch is the i-th of those under way.
+func (s *multiGetScratch) batch(i int) *multiGetBatch {
+	if s.batches[i] == nil {
+		s.batches[i] = new(multiGetBatch)
+	}
+	return s.batches[i]
 }
 
 func (s *multiGetScratch) release() {
@@ -261,8 +281,10 @@ func (d *DBImpl) checkMultiGetTimestamps(ro *rocksdb.ReadOptions, cfs []rocksdb.
 	return ok
 }
 
-// multiGetImpl looks sorted keys of one family up, batch by batch. The error is
-// what ended the call early; keys not looked up have it.
+// multiGetImpl looks sorted keys of one family up, batch by batch; with
+// asynchronous reads several batches' reads are under way at once, unless the
+// values' size may end the call. The error is what ended the call early; keys not
+// looked up have it.
 func (d *DBImpl) multiGetImpl(ro *rocksdb.ReadOptions, sv *db.SuperVersion, keys []*table.KeyContext, seq rocksdb.SequenceNumber, s *multiGetScratch) (err error) {
 	perf := ro.PerfContext
 	if perf.Enabled(rocksdb.EnableTimeAndCPUTimeExceptForMutex) {
@@ -277,39 +299,48 @@ func (d *DBImpl) multiGetImpl(ro *rocksdb.ReadOptions, sv *db.SuperVersion, keys
 		s.seen.max = seq
 		callback = &s.seen
 	}
+	atOnce := 1
+	if ro.AsyncIO && ro.OptimizeMultigetForIO && ro.ValueSizeSoftLimit == math.MaxUint64 {
+		atOnce = maxBatchesUnderWay
+	}
 	valueSize := uint64(0)
-	for len(left) > 0 && err == nil {
-		if ro.Deadline > 0 && d.clock.NowMicros() > uint64(ro.Deadline.Microseconds()) {
-			err = rocksdb.TimedOut()
-			break
-		}
-		batch := left[:min(len(left), table.MaxBatchSize)]
-		left = left[len(batch):]
-		s.ctx.Init(batch, seq, ro.Timestamp)
-		s.batch = s.ctx.GetMultiGetRange()
-		r := &s.batch
-		r.AddValueSize(valueSize)
-		if !skipMem {
-			sv.Mem.MultiGet(ro, r, callback, false, nil)
-			for _, m := range sv.Imm.Memtables() {
-				if r.Empty() {
-					break
+	begun, ended := 0, 0
+	for err == nil && len(left) > 0 || ended < begun {
+		if err == nil && len(left) > 0 && begun-ended < atOnce {
+			if ro.Deadline > 0 && d.clock.NowMicros() > uint64(ro.Deadline.Microseconds()) {
+				err = rocksdb.TimedOut()
+				continue
+			}
+			b := s.batch(begun % atOnce)
+			begun++
+			n := min(len(left), table.MaxBatchSize)
+			b.ctx.Init(left[:n], seq, ro.Timestamp)
+			left = left[n:]
+			b.keys = b.ctx.GetMultiGetRange()
+			b.keys.AddValueSize(valueSize)
+			if !skipMem {
+				d.multiGetFromMemtables(ro, sv, &b.keys, n, callback)
+			}
+			if !b.keys.Empty() {
+				if timed {
+					timer.Start(&perf.GetFromOutputFilesTime, d.clock)
 				}
-				m.MultiGet(ro, r, callback, true, nil)
+				b.reading = sv.Current.BeginMultiGet(ro, &b.keys, callback)
+				timer.Stop()
 			}
-			if missed := r.KeysLeft(); d.stats != nil {
-				monitoring.RecordTick(d.stats, rocksdb.MemtableMiss, uint64(missed))
-				monitoring.RecordTick(d.stats, rocksdb.MemtableHit, uint64(len(batch)-missed))
-			}
+			continue
 		}
-		if !r.Empty() {
+		b := s.batch(ended % atOnce)
+		ended++
+		if b.reading != nil {
 			if timed {
 				timer.Start(&perf.GetFromOutputFilesTime, d.clock)
 			}
-			sv.Current.MultiGet(ro, r, callback)
+			b.reading.Finish()
 			timer.Stop()
+			b.reading = nil
 		}
-		if valueSize = r.GetValueSize(); valueSize > ro.ValueSizeSoftLimit {
+		if valueSize = b.keys.GetValueSize(); valueSize > ro.ValueSizeSoftLimit {
 			err = rocksdb.Aborted()
 		}
 	}
@@ -329,6 +360,20 @@ func (d *DBImpl) multiGetImpl(ro *rocksdb.ReadOptions, sv *db.SuperVersion, keys
 	}
 	timer.Stop()
 	return err
+}
+
+func (d *DBImpl) multiGetFromMemtables(ro *rocksdb.ReadOptions, sv *db.SuperVersion, r *table.MultiGetRange, asked int, callback dbformat.ReadCallback) {
+	sv.Mem.MultiGet(ro, r, callback, false, nil)
+	for _, m := range sv.Imm.Memtables() {
+		if r.Empty() {
+			break
+		}
+		m.MultiGet(ro, r, callback, true, nil)
+	}
+	if missed := r.KeysLeft(); d.stats != nil {
+		monitoring.RecordTick(d.stats, rocksdb.MemtableMiss, uint64(missed))
+		monitoring.RecordTick(d.stats, rocksdb.MemtableHit, uint64(asked-missed))
+	}
 }
 
 func (d *DBImpl) countMultiGet(ro *rocksdb.ReadOptions, done []*table.KeyContext, asked int) {
