@@ -111,23 +111,23 @@ type Flags struct {
 	UseBlobDB                                 bool    `flag:"use_blob_db,false" unbuilt:"false" help:"use the stacked BlobDB"`
 	BlobDBFileSize                            uint64  `flag:"blob_db_file_size,268435456" help:"blob db file size"`
 	BlobDBEnableGc                            bool    `flag:"blob_db_enable_gc,false" help:"blob db enable gc"`
-	AllowSettingBlobOptionsDynamically        bool    `flag:"allow_setting_blob_options_dynamically,false" unbuilt:"false" help:"allow setting blob options dynamically"`
-	EnableBlobFiles                           bool    `flag:"enable_blob_files,false" unbuilt:"false" help:"Options::enable_blob_files"`
+	AllowSettingBlobOptionsDynamically        bool    `flag:"allow_setting_blob_options_dynamically,false" help:"let --set_options_one_in change options of blob files"`
+	EnableBlobFiles                           bool    `flag:"enable_blob_files,false" help:"Options::enable_blob_files"`
 	EnableBlobDirectWrite                     bool    `flag:"enable_blob_direct_write,false" unbuilt:"false" help:"Options::enable_blob_direct_write"`
 	BlobDirectWritePartitions                 uint64  `flag:"blob_direct_write_partitions,1" help:"Options::blob_direct_write_partitions"`
 	MinBlobSize                               uint64  `flag:"min_blob_size,0" help:"Options::min_blob_size"`
 	BlobFileSize                              uint64  `flag:"blob_file_size,268435456" help:"Options::blob_file_size"`
 	BlobCompressionType                       string  `flag:"blob_compression_type,none" help:"Options::blob_compression_type"`
 	CompressionManager                        string  `flag:"compression_manager,mixed" unbuilt:"none" help:"compression manager"`
-	EnableBlobGarbageCollection               bool    `flag:"enable_blob_garbage_collection,false" unbuilt:"false" help:"Options::enable_blob_garbage_collection"`
+	EnableBlobGarbageCollection               bool    `flag:"enable_blob_garbage_collection,false" help:"Options::enable_blob_garbage_collection"`
 	BlobGarbageCollectionAgeCutoff            float64 `flag:"blob_garbage_collection_age_cutoff,0.25" help:"Options::blob_garbage_collection_age_cutoff"`
 	BlobGarbageCollectionForceThreshold       float64 `flag:"blob_garbage_collection_force_threshold,1.0" help:"Options::blob_garbage_collection_force_threshold"`
 	BlobCompactionReadaheadSize               uint64  `flag:"blob_compaction_readahead_size,0" unbuilt:"0" help:"Options::blob_compaction_readahead_size"`
 	BlobFileStartingLevel                     int32   `flag:"blob_file_starting_level,0" help:"Options::blob_file_starting_level"`
-	UseBlobCache                              bool    `flag:"use_blob_cache,false" unbuilt:"false" help:"use blob cache"`
-	UseSharedBlockAndBlobCache                bool    `flag:"use_shared_block_and_blob_cache,true" help:"use shared block and blob cache"`
-	BlobCacheSize                             uint64  `flag:"blob_cache_size,2147483648" help:"blob cache size"`
-	BlobCacheNumshardbits                     int32   `flag:"blob_cache_numshardbits,6" help:"blob cache numshardbits"`
+	UseBlobCache                              bool    `flag:"use_blob_cache,false" help:"cache blobs"`
+	UseSharedBlockAndBlobCache                bool    `flag:"use_shared_block_and_blob_cache,true" help:"in the block cache, not in one of their own"`
+	BlobCacheSize                             uint64  `flag:"blob_cache_size,2147483648" help:"bytes of a blob cache of its own"`
+	BlobCacheNumshardbits                     int32   `flag:"blob_cache_numshardbits,6" help:"log2 of its shards"`
 	PrepopulateBlobCache                      int32   `flag:"prepopulate_blob_cache,0" help:"Options::prepopulate_blob_cache"`
 	PrecludeLastLevelDataSeconds              int64   `flag:"preclude_last_level_data_seconds,0" unbuilt:"0" help:"Options::preclude_last_level_data_seconds"`
 	PreserveInternalTimeSeconds               int64   `flag:"preserve_internal_time_seconds,0" unbuilt:"0" help:"Options::preserve_internal_time_seconds"`

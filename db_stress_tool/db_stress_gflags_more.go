@@ -184,7 +184,7 @@ type flagsMore struct {
 	MemtableVerifyPerKeyChecksumOnSeek          bool    `flag:"memtable_verify_per_key_checksum_on_seek,false" help:"Options::memtable_verify_per_key_checksum_on_seek"`
 	MemtableBatchLookupOptimization             bool    `flag:"memtable_batch_lookup_optimization,false" help:"Options::memtable_batch_lookup_optimization"`
 	CommitBypassMemtableOneIn                   uint32  `flag:"commit_bypass_memtable_one_in,0" unbuilt:"0" help:"commit bypass memtable once in that many operations; 0 never"`
-	EnableCompactionOnDeletionTrigger           bool    `flag:"enable_compaction_on_deletion_trigger,false" unbuilt:"false" help:"enable compaction on deletion trigger"`
+	EnableCompactionOnDeletionTrigger           bool    `flag:"enable_compaction_on_deletion_trigger,false" help:"compact tables with many deletions"`
 	CompactionOnDeletionMinFileSize             uint64  `flag:"compaction_on_deletion_min_file_size,32768" help:"compaction on deletion min file size"`
 	CompactionOnDeletionTriggerCount            int32   `flag:"compaction_on_deletion_trigger_count,50" help:"compaction on deletion trigger count"`
 	CompactionOnDeletionWindowSize              int32   `flag:"compaction_on_deletion_window_size,100" help:"compaction on deletion window size"`

@@ -598,6 +598,16 @@ func (s *stressTest) buildOptionsTable() {
 	if !f.UseMultiscan {
 		m["max_sequential_skip_in_iterations"] = []string{"4", "8", "12"}
 	}
+	if f.AllowSettingBlobOptionsDynamically {
+		maps.Copy(m, map[string][]string{
+			"enable_blob_files": {"false", "true"}, "min_blob_size": {"0", "8", "16"}, "blob_file_size": {"1M", "16M", "256M", "1G"},
+			"blob_compression_type":                   {"kNoCompression", "kSnappyCompression", "kLZ4Compression", "kZSTD"},
+			"enable_blob_garbage_collection":          {"false", "true"},
+			"blob_garbage_collection_age_cutoff":      {"0.0", "0.25", "0.5", "0.75", "1.0"},
+			"blob_garbage_collection_force_threshold": {"0.5", "0.75", "1.0"},
+			"blob_file_starting_level":                {"0", "1", "2"}, "prepopulate_blob_cache": {"kDisable", "kFlushOnly"},
+		})
+	}
 	if limit := int(f.UniversalMaxReadAmp); f.CompactionStyle == 1 && limit > 0 {
 		// The trigger is at most max_read_amp.
 		n := o.Level0FileNumCompactionTrigger

@@ -7,6 +7,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/rocksdb-go/rocksdb/cache"
 	"github.com/rocksdb-go/rocksdb/db/compaction"
 	"github.com/rocksdb-go/rocksdb/file"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
@@ -17,6 +18,7 @@ import (
 	"github.com/rocksdb-go/rocksdb/util"
 	"github.com/rocksdb-go/rocksdb/util/compression"
 	"github.com/rocksdb-go/rocksdb/utilities/merge_operators"
+	tablepropertiescollectors "github.com/rocksdb-go/rocksdb/utilities/table_properties_collectors"
 )
 
 // compressionType takes upstream's names; what this build lacks is Snappy, and
@@ -130,7 +132,8 @@ func (s *stressTest) initOptions() error {
 	}
 	o.TablePropertiesCollectorFactories = []rocksdb.TablePropertiesCollectorFactory{&stressCollectorFactory{int(f.MarkForCompactionOneFileIn)}}
 	if f.EnableCompactionOnDeletionTrigger {
-		return rocksdb.NotSupported("--enable_compaction_on_deletion_trigger is not built yet")
+		o.TablePropertiesCollectorFactories = append(o.TablePropertiesCollectorFactories, tablepropertiescollectors.NewCompactOnDeletionCollectorFactory(
+			uint64(f.CompactionOnDeletionWindowSize), uint64(f.CompactionOnDeletionTriggerCount), f.CompactionOnDeletionRatio, f.CompactionOnDeletionMinFileSize))
 	}
 	if f.MockDirectIO {
 		o.UseDirectReads, o.UseDirectIOForFlushAndCompaction, o.UseDirectIOForCompactionReads = false, false, false
@@ -315,13 +318,9 @@ func (s *stressTest) cfOptionsFromFlags(o *rocksdb.ColumnFamilyOptions) error {
 	o.ParanoidMemoryChecks = f.ParanoidMemoryChecks
 	o.MemtableVerifyPerKeyChecksumOnSeek = f.MemtableVerifyPerKeyChecksumOnSeek
 	o.MemtableBatchLookupOptimization = f.MemtableBatchLookupOptimization
-	o.EnableBlobFiles, o.MinBlobSize, o.BlobFileSize = f.EnableBlobFiles, f.MinBlobSize, f.BlobFileSize
-	o.BlobCompressionType = t.compressionType(f.BlobCompressionType)
-	o.EnableBlobGarbageCollection = f.EnableBlobGarbageCollection
-	o.BlobGarbageCollectionAgeCutoff = f.BlobGarbageCollectionAgeCutoff
-	o.BlobGarbageCollectionForceThreshold = f.BlobGarbageCollectionForceThreshold
-	o.BlobCompactionReadaheadSize = f.BlobCompactionReadaheadSize
-	o.BlobFileStartingLevel = int(f.BlobFileStartingLevel)
+	if err := s.blobsFromFlags(o); err != nil {
+		return err
+	}
 	for _, x := range []struct {
 		flag, name string
 		to         *rocksdb.Temperature
@@ -365,6 +364,36 @@ func (s *stressTest) cfOptionsFromFlags(o *rocksdb.ColumnFamilyOptions) error {
 	o.MemtableAvgOpScanFlushTrigger = f.MemtableAvgOpScanFlushTrigger
 	o.MinTombstonesForRangeConversion = f.MinTombstonesForRangeConversion
 	return nil
+}
+
+func (s *stressTest) blobsFromFlags(o *rocksdb.ColumnFamilyOptions) error {
+	f, t := s.flags, s.tool
+	o.EnableBlobFiles, o.MinBlobSize, o.BlobFileSize = f.EnableBlobFiles, f.MinBlobSize, f.BlobFileSize
+	o.BlobCompressionType = t.compressionType(f.BlobCompressionType)
+	o.EnableBlobGarbageCollection = f.EnableBlobGarbageCollection
+	o.BlobGarbageCollectionAgeCutoff = f.BlobGarbageCollectionAgeCutoff
+	o.BlobGarbageCollectionForceThreshold = f.BlobGarbageCollectionForceThreshold
+	o.BlobCompactionReadaheadSize = f.BlobCompactionReadaheadSize
+	o.BlobFileStartingLevel = int(f.BlobFileStartingLevel)
+	if !f.UseBlobCache {
+		return nil
+	}
+	if f.PrepopulateBlobCache < 0 || f.PrepopulateBlobCache > 1 {
+		return rocksdb.InvalidArgument("Unknown prepopulate blob cache mode")
+	}
+	o.PrepopulateBlobCache = rocksdb.PrepopulateBlobCache(f.PrepopulateBlobCache)
+	if f.UseSharedBlockAndBlobCache {
+		o.BlobCache = t.cache
+		return nil
+	}
+	if f.BlobCacheSize == 0 {
+		return rocksdb.InvalidArgument("Unable to create a standalone blob cache if blob_cache_size <= 0.")
+	}
+	c := rocksdb.DefaultLRUCacheOptions(int(f.BlobCacheSize))
+	c.NumShardBits = int(f.BlobCacheNumshardbits)
+	var err error
+	o.BlobCache, err = cache.MakeSharedLRUCache(c)
+	return err
 }
 
 func (s *stressTest) compactionFromFlags(o *rocksdb.Options) {

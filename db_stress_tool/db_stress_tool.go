@@ -447,6 +447,7 @@ func (t *Tool) checkFlags() string {
 		{!f.ReadOnly || f.Writepercent == 0 && f.Delpercent == 0 && f.Delrangepercent == 0, "updates are not supported in read only mode"},
 		{f.OpenReadOnlyOneIn <= 0 || !f.ReadOnly, "open_read_only_one_in needs a read-write primary and is incompatible with read_only"},
 		{!f.BestEffortsRecovery || f.SkipVerifydb && f.DisableWAL, "With best-efforts recovery, skip_verifydb and disable_wal should be set to true."},
+		{!f.BestEffortsRecovery || !f.EnableBlobFiles && !f.EnableBlobGarbageCollection && !f.AllowSettingBlobOptionsDynamically, "Integrated BlobDB is currently incompatible with best-effort recovery"},
 		{!f.SkipVerifydb || f.VerifyDBOneIn <= 0, "Must set -verify_db_one_in=0 if skip_verifydb is true."},
 		{!f.SkipVerifydb || f.ContinuousVerificationInterval <= 0, "Must set -continuous_verification_interval=0 if skip_verifydb is true."},
 		{!filter || f.AcquireSnapshotOneIn <= 0 && f.CompactRangeOneIn <= 0 && f.Iterpercent <= 0 && f.Prefixpercent <= 0 && !f.TestBatchesSnapshots && !f.TestCFConsistency && !f.CheckMultigetConsistency && !f.CheckMultigetEntityConsistency,
