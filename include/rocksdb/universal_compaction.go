@@ -44,7 +44,8 @@ type CompactionOptionsUniversal struct {
 	// compactions. Experimental, default false.
 	Incremental bool
 	// ReduceFileLocking keeps waiting bottom-priority compactions from locking
-	// more files than they need. Default true.
+	// more files than they need. Default true. It is kept for OPTIONS files; such
+	// compactions lock all their inputs here.
 	ReduceFileLocking bool
 }
 
