@@ -416,7 +416,7 @@ func (b *tableBuild) finish(it *compaction.CompactionIterator) error {
 	}
 	b.Meta.FD.FileSize = b.builder.FileSize()
 	b.Meta.TailSize = b.builder.GetTailSize()
-	b.Meta.MarkedForCompaction = b.builder.NeedCompact()
+	b.Meta.MarkedForCompaction.Store(b.builder.NeedCompact())
 	b.Meta.UserDefinedTimestampsPersisted = b.io.PersistUserDefinedTimestamps
 	b.props = b.builder.GetTableProperties()
 	ExtractTimestampFromTableProperties(&b.props, b.Meta)

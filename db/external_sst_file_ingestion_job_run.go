@@ -179,7 +179,7 @@ func (j *ExternalSstFileIngestionJob) metadata(f *IngestedFileInfo) *version.Fil
 	m.TailSize = version.CalculateTailSize(f.fileSize, p)
 	m.UserDefinedTimestampsPersisted = f.udtPersisted
 	// One range tombstone and nothing else is best compacted away soon.
-	m.MarkedForCompaction = p.NumRangeDeletions == 1 && p.NumEntries == p.NumRangeDeletions
+	m.MarkedForCompaction.Store(p.NumRangeDeletions == 1 && p.NumEntries == p.NumRangeDeletions)
 	m.SkipIndexAndFilterBlocksPrefetch = !j.o.PrefetchLmaxIndexAndFilterBlocks && f.PickedLevel == j.cfd.NumberLevels()-1
 	ExtractTimestampFromTableProperties(p, m)
 	m.FileOpenMetadata = j.fileOpenMetadata(f, m)

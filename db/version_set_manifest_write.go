@@ -595,7 +595,7 @@ func (vs *VersionSet) currentFiles(cfd *ColumnFamilyData, state familyState) *ve
 	storage := cfd.Current().storage
 	for level := range storage.NumLevels() {
 		for _, f := range storage.LevelFiles(level) {
-			e.AddFile(level, f)
+			e.AddInstalledFile(level, f)
 		}
 	}
 	e.SetCompactCursors(storage.GetCompactCursors())

@@ -92,7 +92,7 @@ func (p *pickerTest) files(level int, specs ...string) {
 			case "busy":
 				f.BeingCompacted = true
 			case "marked":
-				f.MarkedForCompaction = true
+				f.MarkedForCompaction.Store(true)
 			case "comp":
 				f.CompensatedFileSize = n
 			case "newest":

@@ -109,7 +109,7 @@ func (b *universalCompactionBuilder) meetsOutputLevelRequirements(level int) boo
 
 func (b *universalCompactionBuilder) calculateSortedRuns() {
 	note := func(f *version.FileMetaData) {
-		if b.earliestSnapshot != nil && f.MarkedForCompaction {
+		if b.earliestSnapshot != nil && f.MarkedForCompaction.Load() {
 			b.runOfMarkedFile[f.FD.GetNumber()] = len(b.runs)
 		}
 	}
@@ -117,7 +117,7 @@ func (b *universalCompactionBuilder) calculateSortedRuns() {
 		note(f)
 		size := f.FD.GetFileSize()
 		b.runs = append(b.runs, sortedRun{file: f, size: size, compensatedSize: f.CompensatedFileSize,
-			beingCompacted: f.BeingCompacted, hasMarkedRangeDel: f.MarkedForCompaction && f.FileIsStandAloneRangeTombstone()})
+			beingCompacted: f.BeingCompacted, hasMarkedRangeDel: f.MarkedForCompaction.Load() && f.FileIsStandAloneRangeTombstone()})
 		b.maxRunSize = max(b.maxRunSize, size)
 	}
 	for level := 1; level <= b.maxOutputLevel; level++ {
@@ -128,7 +128,7 @@ func (b *universalCompactionBuilder) calculateSortedRuns() {
 			r.compensatedSize += f.CompensatedFileSize
 			// A move or a compaction for deletions may hold a part of a level.
 			r.beingCompacted = r.beingCompacted || f.BeingCompacted
-			r.hasMarkedRangeDel = r.hasMarkedRangeDel || f.MarkedForCompaction && f.FileIsStandAloneRangeTombstone()
+			r.hasMarkedRangeDel = r.hasMarkedRangeDel || f.MarkedForCompaction.Load() && f.FileIsStandAloneRangeTombstone()
 		}
 		if r.compensatedSize > 0 {
 			b.runs = append(b.runs, r)
@@ -618,7 +618,7 @@ func (b *universalCompactionBuilder) pickDeleteTriggeredCompaction() *Compaction
 	if b.vs.NumLevels() == 1 {
 		start := -1
 		for i := 0; i+1 < len(b.runs); i++ { // the last would be alone
-			if f := b.runs[i].file; !b.runs[i].beingCompacted && f.MarkedForCompaction && !b.shouldSkipMarkedFile(f) {
+			if f := b.runs[i].file; !b.runs[i].beingCompacted && f.MarkedForCompaction.Load() && !b.shouldSkipMarkedFile(f) {
 				start = i
 				break
 			}

@@ -33,7 +33,7 @@ func (d *DBImpl) SuggestCompactRange(cf rocksdb.ColumnFamilyHandle, begin, end [
 	vs := cfd.Current().StorageInfo()
 	for level := range vs.NumNonEmptyLevels() - 1 {
 		for _, f := range vs.GetOverlappingInputs(level, lo, hi) {
-			f.MarkedForCompaction = true
+			f.MarkedForCompaction.Store(true)
 		}
 	}
 	vs.ComputeCompactionScore(cfd.IOptions(), cfd.GetLatestMutableCFOptions(), string(cfd.GetFullHistoryTsLow()))

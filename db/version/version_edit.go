@@ -261,8 +261,19 @@ func (e *VersionEdit) AddFile(level int, f *FileMetaData) {
 	e.newFiles = append(e.newFiles, NewFile{level, f.Clone()})
 	syncpoint.ProcessArg("FileMetaData::FileMetaData", e.newFiles[len(e.newFiles)-1].Meta)
 	e.filesToQuarantine = append(e.filesToQuarantine, f.FD.GetNumber())
-	if !e.hasLastSequence || f.FD.LargestSeqno > e.lastSequence {
-		e.SetLastSequence(f.FD.LargestSeqno)
+	e.raiseLastSequence(f.FD.LargestSeqno)
+}
+
+// AddInstalledFile is AddFile for an edit that is only encoded: f is a version's,
+// and what the database's mutex guards of it is not looked at.
+func (e *VersionEdit) AddInstalledFile(level int, f *FileMetaData) {
+	e.newFiles = append(e.newFiles, NewFile{level, f})
+	e.raiseLastSequence(f.FD.LargestSeqno)
+}
+
+func (e *VersionEdit) raiseLastSequence(seq rocksdb.SequenceNumber) {
+	if !e.hasLastSequence || seq > e.lastSequence {
+		e.SetLastSequence(seq)
 	}
 }
 

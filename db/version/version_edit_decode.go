@@ -389,7 +389,7 @@ func (f *FileMetaData) decodeCustomField(tag NewFileCustomTag, field []byte) (ms
 		if len(field) != 1 {
 			return "need_compaction field wrong size"
 		}
-		f.MarkedForCompaction = field[0] == 1
+		f.MarkedForCompaction.Store(field[0] == 1)
 	case CustomTagTemperature:
 		if len(field) != 1 {
 			return "temperature field wrong size"

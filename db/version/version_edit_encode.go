@@ -175,7 +175,7 @@ func (f *FileMetaData) encodeNewFile4(dst []byte, level, tsSize int, hasMinLog b
 	if f.Temperature != rocksdb.TemperatureUnknown {
 		flag(CustomTagTemperature, byte(f.Temperature))
 	}
-	if f.MarkedForCompaction {
+	if f.MarkedForCompaction.Load() {
 		flag(CustomTagNeedCompaction, 1)
 	}
 	if hasMinLog {

@@ -112,12 +112,14 @@ type FileMetaData struct {
 	CompensatedRangeDeletionSize uint64
 
 	// Refs counts the StorageInfos that list the file. Under the database's
-	// mutex, as the three flags below are.
+	// mutex, as the two flags below are.
 	Refs int
 
-	BeingCompacted      bool
-	InitStatsFromFile   bool // the counts above were read from the table's properties
-	MarkedForCompaction bool // a table property collector asked for it
+	BeingCompacted    bool
+	InitStatsFromFile bool // the counts above were read from the table's properties
+	// MarkedForCompaction is set by a table property collector, or later by
+	// SuggestCompactRange, while a MANIFEST may be written without the mutex.
+	MarkedForCompaction atomic.Bool
 
 	Temperature          rocksdb.Temperature
 	OldestBlobFileNumber uint64 // blobformat.InvalidBlobFileNumber for none
@@ -169,8 +171,7 @@ func (f *FileMetaData) Clone() *FileMetaData {
 		CompensatedRangeDeletionSize: f.CompensatedRangeDeletionSize,
 		Refs:                         f.Refs,
 		BeingCompacted:               f.BeingCompacted, InitStatsFromFile: f.InitStatsFromFile,
-		MarkedForCompaction: f.MarkedForCompaction,
-		Temperature:         f.Temperature, OldestBlobFileNumber: f.OldestBlobFileNumber,
+		Temperature: f.Temperature, OldestBlobFileNumber: f.OldestBlobFileNumber,
 		OldestAncesterTime: f.OldestAncesterTime, FileCreationTime: f.FileCreationTime,
 		EpochNumber: f.EpochNumber, FileChecksum: f.FileChecksum,
 		FileChecksumFuncName: f.FileChecksumFuncName, UniqueID: f.UniqueID,
@@ -180,6 +181,7 @@ func (f *FileMetaData) Clone() *FileMetaData {
 		SkipIndexAndFilterBlocksPrefetch: f.SkipIndexAndFilterBlocksPrefetch,
 	}
 	c.FD.Set(f.FD.GetNumber(), f.FD.GetPathId(), f.FD.FileSize, f.FD.SmallestSeqno, f.FD.LargestSeqno)
+	c.MarkedForCompaction.Store(f.MarkedForCompaction.Load())
 	c.FD.Pinned.Store(f.FD.Pinned.Load())
 	c.Stats.NumReadsSampled.Store(f.Stats.NumReadsSampled.Load())
 	c.Stats.NumCollapsibleEntryReadsSampled.Store(f.Stats.NumCollapsibleEntryReadsSampled.Load())

@@ -40,7 +40,7 @@ func TestVersionEditTest_ForwardCompatibleNewFile4(t *testing.T) {
 	var parsed VersionEdit
 	noErr(t, parsed.DecodeFrom(encoded))
 	files := parsed.GetNewFiles()
-	if len(files) != 2 || !files[0].Meta.MarkedForCompaction || files[1].Meta.MarkedForCompaction ||
+	if len(files) != 2 || !files[0].Meta.MarkedForCompaction.Load() || files[1].Meta.MarkedForCompaction.Load() ||
 		files[0].Meta.FD.GetPathId() != 3 || files[1].Meta.FD.GetPathId() != 3 {
 		t.Errorf("got %s", parsed.DebugString(true))
 	}

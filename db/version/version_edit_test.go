@@ -53,7 +53,7 @@ func testFile(number uint64, pathID uint32, size uint64, seq uint64, change ...f
 	return f
 }
 
-func marked(f *FileMetaData) { f.MarkedForCompaction = true }
+func marked(f *FileMetaData) { f.MarkedForCompaction.Store(true) }
 
 func setCommonFields(e *VersionEdit, persistUDT bool) {
 	e.SetComparatorName("foo")
@@ -105,9 +105,9 @@ func TestVersionEditTest_EncodeDecodeNewFile4(t *testing.T) {
 	}
 	for i, w := range want {
 		f := files[i].Meta
-		if f.MarkedForCompaction != w.marked || f.UserDefinedTimestampsPersisted != w.udt || f.FD.GetPathId() != w.path ||
+		if f.MarkedForCompaction.Load() != w.marked || f.UserDefinedTimestampsPersisted != w.udt || f.FD.GetPathId() != w.path ||
 			f.OldestBlobFileNumber != w.blob {
-			t.Errorf("file %d: marked %t, timestamps %t, path %d, blob %d; want %+v", i, f.MarkedForCompaction,
+			t.Errorf("file %d: marked %t, timestamps %t, path %d, blob %d; want %+v", i, f.MarkedForCompaction.Load(),
 				f.UserDefinedTimestampsPersisted, f.FD.GetPathId(), f.OldestBlobFileNumber, w)
 		}
 	}
@@ -401,7 +401,7 @@ func sameProgressFile(a, b *FileMetaData) bool {
 	return a.FD.GetNumber() == b.FD.GetNumber() && a.FD.FileSize == b.FD.FileSize && bytes.Equal(a.Smallest, b.Smallest) &&
 		bytes.Equal(a.Largest, b.Largest) && a.OldestAncesterTime == b.OldestAncesterTime && a.FileCreationTime == b.FileCreationTime &&
 		a.EpochNumber == b.EpochNumber && a.FileChecksum == b.FileChecksum && a.FileChecksumFuncName == b.FileChecksumFuncName &&
-		a.MarkedForCompaction == b.MarkedForCompaction && a.Temperature == b.Temperature
+		a.MarkedForCompaction.Load() == b.MarkedForCompaction.Load() && a.Temperature == b.Temperature
 }
 
 // checkProgress compares with files as the lists of both levels.

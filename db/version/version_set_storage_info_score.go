@@ -306,7 +306,7 @@ func (s *StorageInfo) StandaloneRangeTombstoneFilesMarkThreshold() rocksdb.Seque
 
 // TESTAddFileMarkedForCompaction marks f.
 func (s *StorageInfo) TESTAddFileMarkedForCompaction(level int, f *FileMetaData) {
-	f.MarkedForCompaction = true
+	f.MarkedForCompaction.Store(true)
 	s.filesMarkedForCompaction = append(s.filesMarkedForCompaction, LevelFile{level, f})
 }
 
@@ -334,7 +334,7 @@ func (s *StorageInfo) ComputeFilesMarkedForCompaction(lastLevel int) {
 	}
 	for level := 0; level <= lastQualified; level++ {
 		for _, f := range s.files[level] {
-			if f.BeingCompacted || !f.MarkedForCompaction {
+			if f.BeingCompacted || !f.MarkedForCompaction.Load() {
 				continue
 			}
 			s.filesMarkedForCompaction = append(s.filesMarkedForCompaction, LevelFile{level, f})

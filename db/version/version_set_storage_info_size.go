@@ -254,8 +254,8 @@ func (s *StorageInfo) sortFileByOverlappingRatio(level int, ttl uint64, ranked [
 		ranked[i].rank = overlapping * 1024 / max(1, f.CompensatedFileSize) / boost
 	}
 	partialSort(ranked, NumberFilesToSort, func(a, b rankedFile) int {
-		if a.file.MarkedForCompaction != b.file.MarkedForCompaction {
-			if a.file.MarkedForCompaction {
+		if a.file.MarkedForCompaction.Load() != b.file.MarkedForCompaction.Load() {
+			if a.file.MarkedForCompaction.Load() {
 				return -1
 			}
 			return 1

@@ -582,7 +582,7 @@ func (p *part) finish(err error, nextMinKey []byte) error {
 }
 
 func needCompaction(m *version.FileMetaData) string {
-	if m.MarkedForCompaction {
+	if m.MarkedForCompaction.Load() {
 		return " (need compaction)"
 	}
 	return ""

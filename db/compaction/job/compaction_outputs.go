@@ -483,7 +483,7 @@ func (o *compactionOutputs) finish(err error, mapping *seqnotime.SeqnoToTimeMapp
 	if err == nil {
 		meta.FD.FileSize = size
 		meta.TailSize = o.builder.GetTailSize()
-		meta.MarkedForCompaction = o.builder.NeedCompact()
+		meta.MarkedForCompaction.Store(o.builder.NeedCompact())
 		p := o.builder.GetTableProperties()
 		meta.UserDefinedTimestampsPersisted = p.UserDefinedTimestampsPersisted != 0
 		db.ExtractTimestampFromTableProperties(&p, meta)
