@@ -25,7 +25,9 @@ func TestConcurrent(t *testing.T) {
 		"pipelined":  func(o *rocksdb.Options) { o.EnablePipelinedWrite = true },
 		"universal":  func(o *rocksdb.Options) { o.CompactionStyle = rocksdb.CompactionStyleUniversal },
 		"subcompact": func(o *rocksdb.Options) { o.MaxSubcompactions = 4; o.MaxBackgroundJobs = 4 },
-		"manifests":  func(o *rocksdb.Options) { o.MaxManifestFileSize, o.MaxManifestSpaceAmpPct, o.MaxBackgroundJobs = 1, 0, 4 },
+		"manifests": func(o *rocksdb.Options) {
+			o.MaxManifestFileSize, o.MaxManifestSpaceAmpPct, o.MaxBackgroundJobs = 1, 0, 4
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := rocksdb.DefaultOptions()
