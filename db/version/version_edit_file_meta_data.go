@@ -162,6 +162,13 @@ func (f *FileMetaData) init() {
 // Clone copies the metadata, its pinned reader and counters included. Keys are
 // shared: nobody changes them in place.
 func (f *FileMetaData) Clone() *FileMetaData {
+	c := f.cloneUnguarded()
+	c.Refs, c.BeingCompacted, c.InitStatsFromFile = f.Refs, f.BeingCompacted, f.InitStatsFromFile
+	return c
+}
+
+// cloneUnguarded is Clone without what the database's mutex guards.
+func (f *FileMetaData) cloneUnguarded() *FileMetaData {
 	c := &FileMetaData{
 		Smallest: f.Smallest, Largest: f.Largest,
 		CompensatedFileSize: f.CompensatedFileSize,
@@ -169,9 +176,7 @@ func (f *FileMetaData) Clone() *FileMetaData {
 		RawKeySize: f.RawKeySize, RawValueSize: f.RawValueSize,
 		NumRangeDeletions:            f.NumRangeDeletions,
 		CompensatedRangeDeletionSize: f.CompensatedRangeDeletionSize,
-		Refs:                         f.Refs,
-		BeingCompacted:               f.BeingCompacted, InitStatsFromFile: f.InitStatsFromFile,
-		Temperature: f.Temperature, OldestBlobFileNumber: f.OldestBlobFileNumber,
+		Temperature:                  f.Temperature, OldestBlobFileNumber: f.OldestBlobFileNumber,
 		OldestAncesterTime: f.OldestAncesterTime, FileCreationTime: f.FileCreationTime,
 		EpochNumber: f.EpochNumber, FileChecksum: f.FileChecksum,
 		FileChecksumFuncName: f.FileChecksumFuncName, UniqueID: f.UniqueID,
