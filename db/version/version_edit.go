@@ -265,9 +265,9 @@ func (e *VersionEdit) AddFile(level int, f *FileMetaData) {
 }
 
 // AddInstalledFile is AddFile for an edit that is only encoded: f is a version's,
-// and what the database's mutex guards of it is left out.
+// and what the database's mutex guards of it is not looked at.
 func (e *VersionEdit) AddInstalledFile(level int, f *FileMetaData) {
-	e.newFiles = append(e.newFiles, NewFile{level, f.cloneUnguarded()})
+	e.newFiles = append(e.newFiles, NewFile{level, f})
 	e.raiseLastSequence(f.FD.LargestSeqno)
 }
 

@@ -162,13 +162,6 @@ func (f *FileMetaData) init() {
 // Clone copies the metadata, its pinned reader and counters included. Keys are
 // shared: nobody changes them in place.
 func (f *FileMetaData) Clone() *FileMetaData {
-	c := f.cloneUnguarded()
-	c.Refs, c.BeingCompacted, c.InitStatsFromFile = f.Refs, f.BeingCompacted, f.InitStatsFromFile
-	return c
-}
-
-// cloneUnguarded is Clone without what the database's mutex guards.
-func (f *FileMetaData) cloneUnguarded() *FileMetaData {
 	c := &FileMetaData{
 		Smallest: f.Smallest, Largest: f.Largest,
 		CompensatedFileSize: f.CompensatedFileSize,
@@ -176,7 +169,9 @@ func (f *FileMetaData) cloneUnguarded() *FileMetaData {
 		RawKeySize: f.RawKeySize, RawValueSize: f.RawValueSize,
 		NumRangeDeletions:            f.NumRangeDeletions,
 		CompensatedRangeDeletionSize: f.CompensatedRangeDeletionSize,
-		Temperature:                  f.Temperature, OldestBlobFileNumber: f.OldestBlobFileNumber,
+		Refs:                         f.Refs,
+		BeingCompacted:               f.BeingCompacted, InitStatsFromFile: f.InitStatsFromFile,
+		Temperature: f.Temperature, OldestBlobFileNumber: f.OldestBlobFileNumber,
 		OldestAncesterTime: f.OldestAncesterTime, FileCreationTime: f.FileCreationTime,
 		EpochNumber: f.EpochNumber, FileChecksum: f.FileChecksum,
 		FileChecksumFuncName: f.FileChecksumFuncName, UniqueID: f.UniqueID,
