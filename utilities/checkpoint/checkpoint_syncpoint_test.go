@@ -157,11 +157,10 @@ func TestCheckpointDestroyTest_DisableEnableSlowDeletion(t *testing.T) {
 			m := rocksdb.NewSstFileManager(x.db.GetEnv(), nil, rate)
 			defer m.Close()
 			m.SetMaxTrashDBRatio(1)
-			o := x.o
-			o.NumLevels = 2
-			o.DisableAutoCompactions = true
-			o.SstFileManager = m
-			x.destroyAndReopen(o)
+			x.o.NumLevels = 2
+			x.o.DisableAutoCompactions = true
+			x.o.SstFileManager = m
+			x.destroyAndReopen(x.o)
 			levels := func(l0, l1 int) {
 				t.Helper()
 				for level, want := range []int{l0, l1} {
@@ -189,7 +188,7 @@ func TestCheckpointDestroyTest_DisableEnableSlowDeletion(t *testing.T) {
 			m.WaitForEmptyTrash()
 			// Of the checkpoint's twelve tables one is still the database's.
 			background, atOnce := counted(t, "DeleteScheduler::DeleteTrashFile:DeleteFile", ".sst.trash"), counted(t, "DeleteScheduler::DeleteFile", ".sst")
-			x.must(rocksdb.DestroyDB(x.snapshot, o))
+			x.must(rocksdb.DestroyDB(x.snapshot, x.o))
 			wantBackground, wantAtOnce := int64(0), int64(12)
 			if slow {
 				wantBackground, wantAtOnce = 11, 1
