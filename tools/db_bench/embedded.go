@@ -1,5 +1,4 @@
-// Port of tools/db_bench_tool.cc (embedded blobs and entities). Differs: the
-// entity benchmarks read by functions of their own.
+// Port of tools/db_bench_tool.cc (embedded blobs and entities).
 
 package main
 
@@ -122,70 +121,24 @@ func (b *benchmark) writeEmbedded(t *threadState, db *benchDB, path string, enti
 
 // readRandomEntity is readRandom by GetEntity.
 func (b *benchmark) readRandomEntity(t *threadState) error {
-	if err := b.needKeys(); err != nil {
-		return err
-	}
-	read, found, bytes := int64(0), int64(0), int64(0)
-	buf := b.keys.keyBuffer()
-	var stride keyStride
 	var v rocksdb.PinnableWideColumns
-	d := t.shared.makeDuration(int64(b.flags.Duration), b.reads, 0)
-	for !d.finished(1) {
-		db := b.selectDB(t.rand)
-		n := uint64(stride.next(b, t.rand))
-		key := b.keys.generate(n, b.flags.Num, buf)
-		read++
-		err := db.pick(n).GetEntity(&t.ro, key, &v)
-		if err == nil {
-			found++
-			bytes += int64(len(key) + v.PayloadSize())
+	return b.readEach(t, "GetEntity", func(cf *ColumnFamily, key []byte) (size int, err error) {
+		if err = cf.GetEntity(&t.ro, key, &v); err == nil {
+			size = v.PayloadSize()
 			v.Reset()
-		} else if !isNotFound(err) {
-			return t.failed("GetEntity returned an error", err)
 		}
-		t.limitReads(read, 256)
-		t.stats.finishedOps(db, 1, opRead)
-	}
-	t.stats.addBytes(bytes)
-	t.stats.addMessage(fmt.Sprintf("(%d of %d found)\n", found, read))
-	return nil
+		return size, err
+	})
 }
 
 // multiReadEntity is multiReadRandom by MultiGetEntity.
 func (b *benchmark) multiReadEntity(t *threadState) error {
-	if err := b.needKeys(); err != nil {
-		return err
-	}
-	n := b.entriesPerBatch
-	bufs, keys := make([][]byte, n), make([][]byte, n)
-	values, errs := make([]rocksdb.PinnableWideColumns, n), make([]error, n)
-	for i := range bufs {
-		bufs[i] = b.keys.keyBuffer()
-	}
-	read, found, bytes, calls := int64(0), int64(0), int64(0), int64(0)
-	d := t.shared.makeDuration(int64(b.flags.Duration), b.reads, 0)
-	for !d.finished(n) {
-		db := b.selectDB(t.rand)
-		b.drawKeys(t, keys, bufs)
+	values := make([]rocksdb.PinnableWideColumns, b.entriesPerBatch)
+	return b.readBatches(t, "MultiGetEntity", func(db *benchDB, keys [][]byte, errs []error) {
 		db.db.MultiGetEntity(&t.ro, keys, values, errs)
-		read += n
-		calls++
-		for i := range keys {
-			if err := errs[i]; err == nil {
-				bytes += int64(len(keys[i]) + values[i].PayloadSize())
-				found++
-			} else if !isNotFound(err) {
-				return t.failed("MultiGetEntity returned an error", err)
-			}
-			values[i].Reset()
-			errs[i] = nil
-		}
-		if l := t.shared.readRateLimiter; l != nil && calls%256 == 255 {
-			l.request(256*n, rocksdb.OpTypeRead)
-		}
-		t.stats.finishedOps(db, n, opRead)
-	}
-	t.stats.addBytes(bytes)
-	t.stats.addMessage(fmt.Sprintf("(%d of %d found)", found, read))
-	return nil
+	}, func(i int) int {
+		size := values[i].PayloadSize()
+		values[i].Reset()
+		return size
+	})
 }

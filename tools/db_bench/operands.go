@@ -5,7 +5,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,40 +15,22 @@ import (
 
 // readRandomOperands reads the merge operands of keys drawn at random.
 func (b *benchmark) readRandomOperands(t *threadState) error {
-	if err := b.needKeys(); err != nil {
-		return err
-	}
-	read, found, bytes := int64(0), int64(0), int64(0)
-	buf := b.keys.keyBuffer()
-	var stride keyStride
 	values := make([]rocksdb.PinnableSlice, 8) // more where a key has more
-	d := t.shared.makeDuration(int64(b.flags.Duration), b.reads, 0)
-	for !d.finished(1) {
-		db := b.selectDB(t.rand)
-		n := uint64(stride.next(b, t.rand))
-		key := b.keys.generate(n, b.flags.Num, buf)
-		read++
-		count, err := db.pick(n).GetMergeOperands(&t.ro, key, values, nil)
+	return b.readEach(t, "Get", func(cf *ColumnFamily, key []byte) (size int, err error) {
+		count, err := cf.GetMergeOperands(&t.ro, key, values, nil)
 		if errors.Is(err, rocksdb.ErrIncomplete) {
 			values = make([]rocksdb.PinnableSlice, count)
-			count, err = db.pick(n).GetMergeOperands(&t.ro, key, values, nil)
+			count, err = cf.GetMergeOperands(&t.ro, key, values, nil)
 		}
-		if err == nil {
-			found++
-			bytes += int64(len(key))
-			for i := range values[:count] {
-				bytes += int64(values[i].Size())
-				values[i].Release()
-			}
-		} else if !isNotFound(err) {
-			return t.failed("Get returned an error", err)
+		if err != nil {
+			return 0, err
 		}
-		t.limitReads(read, 256)
-		t.stats.finishedOps(db, 1, opRead)
-	}
-	t.stats.addBytes(bytes)
-	t.stats.addMessage(fmt.Sprintf("(%d of %d found)\n", found, read))
-	return nil
+		for i := range values[:count] {
+			size += values[i].Size()
+			values[i].Release()
+		}
+		return size, nil
+	})
 }
 
 // sortedNumbers are the numbers of a list, those that are none left out.

@@ -116,26 +116,37 @@ func (b *benchmark) strideStart(r *util.Random64) int64 {
 }
 
 func (b *benchmark) readRandom(t *threadState) error {
+	var v rocksdb.PinnableSlice
+	return b.readEach(t, "Get", func(cf *ColumnFamily, key []byte) (size int, err error) {
+		if err = cf.GetInto(&t.ro, key, &v); err == nil {
+			size = v.Size()
+			v.Release()
+		}
+		return size, err
+	})
+}
+
+// readEach looks keys drawn at random up, one after another. get gives the size of
+// what it found; what names it in errors.
+func (b *benchmark) readEach(t *threadState, what string, get func(cf *ColumnFamily, key []byte) (size int, err error)) error {
 	if err := b.needKeys(); err != nil {
 		return err
 	}
 	read, found, bytes := int64(0), int64(0), int64(0)
 	buf := b.keys.keyBuffer()
 	var stride keyStride
-	var v rocksdb.PinnableSlice
 	d := t.shared.makeDuration(int64(b.flags.Duration), b.reads, 0)
 	for !d.finished(1) {
 		db := b.selectDB(t.rand)
 		n := uint64(stride.next(b, t.rand))
 		key := b.keys.generate(n, b.flags.Num, buf)
 		read++
-		err := db.pick(n).GetInto(&t.ro, key, &v)
+		size, err := get(db.pick(n), key)
 		if err == nil {
 			found++
-			bytes += int64(len(key) + v.Size())
-			v.Release()
+			bytes += int64(len(key) + size)
 		} else if !isNotFound(err) {
-			return t.failed("Get returned an error", err)
+			return t.failed(what+" returned an error", err)
 		}
 		t.limitReads(read, 256)
 		t.stats.finishedOps(db, 1, opRead)
@@ -239,35 +250,47 @@ func (b *benchmark) drawKeys(t *threadState, keys, bufs [][]byte) {
 // MultiGet, the batched one; without --multiread_batched the values are copied,
 // as upstream's other MultiGet does.
 func (b *benchmark) multiReadRandom(t *threadState) error {
+	values := make([]rocksdb.PinnableSlice, b.entriesPerBatch)
+	var copied []byte
+	return b.readBatches(t, "MultiGet", func(db *benchDB, keys [][]byte, errs []error) {
+		db.db.MultiGet(&t.ro, keys, values, errs)
+	}, func(i int) int {
+		size := values[i].Size()
+		if !b.flags.MultireadBatched {
+			copied = append(copied[:0], values[i].Data()...)
+		}
+		values[i].Release()
+		return size
+	})
+}
+
+// readBatches looks --batch_size keys up at a time. take lets go of a key's value
+// and gives its size, 0 where it was not found; what names get in errors.
+func (b *benchmark) readBatches(t *threadState, what string, get func(db *benchDB, keys [][]byte, errs []error), take func(i int) int) error {
 	if err := b.needKeys(); err != nil {
 		return err
 	}
 	n := b.entriesPerBatch
-	bufs, keys := make([][]byte, n), make([][]byte, n)
-	values, errs := make([]rocksdb.PinnableSlice, n), make([]error, n)
+	bufs, keys, errs := make([][]byte, n), make([][]byte, n), make([]error, n)
 	for i := range bufs {
 		bufs[i] = b.keys.keyBuffer()
 	}
-	var copied []byte
 	read, found, bytes, calls := int64(0), int64(0), int64(0), int64(0)
 	d := t.shared.makeDuration(int64(b.flags.Duration), b.reads, 0)
 	for !d.finished(n) {
 		db := b.selectDB(t.rand)
 		b.drawKeys(t, keys, bufs)
-		db.db.MultiGet(&t.ro, keys, values, errs)
+		get(db, keys, errs)
 		read += n
 		calls++
-		for i := range keys {
-			if err := errs[i]; err == nil {
-				bytes += int64(len(keys[i]) + values[i].Size())
+		for i, err := range errs {
+			size := take(i)
+			if err == nil {
+				bytes += int64(len(keys[i]) + size)
 				found++
-				if !b.flags.MultireadBatched {
-					copied = append(copied[:0], values[i].Data()...)
-				}
 			} else if !isNotFound(err) {
-				return t.failed("MultiGet returned an error", err)
+				return t.failed(what+" returned an error", err)
 			}
-			values[i].Release()
 			errs[i] = nil
 		}
 		if l := t.shared.readRateLimiter; l != nil && calls%256 == 255 {
