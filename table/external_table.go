@@ -118,15 +118,7 @@ func (f *externalTableFactory) NewTableBuilder(o *TableBuilderOptions, w *file.W
 		p.PrefixExtractorName = e.AsString()
 	}
 	p.UserCollectedProperties, p.ReadableProperties = rocksdb.UserCollectedProperties{}, rocksdb.UserCollectedProperties{}
-	ctx := rocksdb.TablePropertiesCollectorFactoryContext{
-		ColumnFamilyID: o.ColumnFamilyID, LevelAtCreation: o.LevelAtCreation, NumLevels: o.IOptions.NumLevels,
-		LastLevelInclusiveMaxSeqnoThreshold: o.LastLevelInclusiveMaxSeqnoThreshold,
-	}
-	for _, f := range o.InternalTblPropCollFactories {
-		if c := f.CreateInternalTblPropColl(ctx); c != nil {
-			b.collectors = append(b.collectors, c)
-		}
-	}
+	b.collectors = o.NewCollectors()
 	return b, nil
 }
 

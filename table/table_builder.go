@@ -102,6 +102,20 @@ func DefaultTableBuilderOptions(io *options.ImmutableOptions, mo *options.Mutabl
 	}
 }
 
+// NewCollectors makes the collectors of properties for a new table.
+func (o *TableBuilderOptions) NewCollectors() (list []tblpropcoll.InternalTblPropColl) {
+	ctx := rocksdb.TablePropertiesCollectorFactoryContext{
+		ColumnFamilyID: o.ColumnFamilyID, LevelAtCreation: o.LevelAtCreation, NumLevels: o.IOptions.NumLevels,
+		LastLevelInclusiveMaxSeqnoThreshold: o.LastLevelInclusiveMaxSeqnoThreshold,
+	}
+	for _, f := range o.InternalTblPropCollFactories {
+		if c := f.CreateInternalTblPropColl(ctx); c != nil {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
 // DBHostID is the db_host_id property of new tables: the option, or the machine's
 // name where it stands for that.
 func DBHostID(io *options.ImmutableOptions) string {

@@ -252,15 +252,7 @@ func (b *BlockBasedTableBuilder) initIndexAndFilter(tbo *table.TableBuilderOptio
 }
 
 func (b *BlockBasedTableBuilder) initCollectors(tbo *table.TableBuilderOptions) {
-	ctx := rocksdb.TablePropertiesCollectorFactoryContext{
-		ColumnFamilyID: tbo.ColumnFamilyID, LevelAtCreation: tbo.LevelAtCreation, NumLevels: b.ioptions.NumLevels,
-		LastLevelInclusiveMaxSeqnoThreshold: tbo.LastLevelInclusiveMaxSeqnoThreshold,
-	}
-	for _, f := range tbo.InternalTblPropCollFactories {
-		if c := f.CreateInternalTblPropColl(ctx); c != nil {
-			b.collectors = append(b.collectors, c)
-		}
-	}
+	b.collectors = tbo.NewCollectors()
 	b.collectors = append(b.collectors, &ownPropertiesCollector{
 		indexType: b.opts.IndexType, wholeKey: b.opts.WholeKeyFiltering, prefix: b.prefixExtractor != nil,
 		decoupled: b.opts.DecouplePartitionedFilters,

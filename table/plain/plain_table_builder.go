@@ -57,15 +57,7 @@ func NewPlainTableBuilder(opts *rocksdb.PlainTableOptions, tbo *table.TableBuild
 		b.index = NewPlainTableIndexBuilder(e != nil, opts.IndexSparseness, opts.HashTableRatio, tbo.IOptions.Logger)
 		b.props.UserCollectedProperties[rocksdb.PlainTablePropertyBloomVersion] = "1"
 	}
-	ctx := rocksdb.TablePropertiesCollectorFactoryContext{
-		ColumnFamilyID: tbo.ColumnFamilyID, LevelAtCreation: tbo.LevelAtCreation, NumLevels: tbo.IOptions.NumLevels,
-		LastLevelInclusiveMaxSeqnoThreshold: tbo.LastLevelInclusiveMaxSeqnoThreshold,
-	}
-	for _, c := range tbo.InternalTblPropCollFactories {
-		if c := c.CreateInternalTblPropColl(ctx); c != nil {
-			b.collectors = append(b.collectors, c)
-		}
-	}
+	b.collectors = tbo.NewCollectors()
 	return b, nil
 }
 

@@ -236,25 +236,25 @@ func (b *WriteBatchWithIndex) GetFromBatchAndDB(db DB, ro *rocksdb.ReadOptions, 
 	if err != nil {
 		return err
 	}
+	return b.getAcross(db, anyActivity(ro), cf, key, output{value: value}, func() error { return db.Get(ro, cf, key, value) })
+}
+
+// getAcross looks a key up in the batch, and where that does not decide in the
+// database: by fromDB, or for the batch's operands as an entity.
+func (b *WriteBatchWithIndex) getAcross(db DB, ro *rocksdb.ReadOptions, cf rocksdb.ColumnFamilyHandle, key []byte, out output, fromDB func() error) error {
 	var operands dbformat.MergeContext
-	out := output{value: value}
 	switch result, err := b.get(cf, key, &operands, out); result {
 	case Deleted:
 		return rocksdb.ErrNotFound
 	case NotFound:
-		return db.Get(ro, cf, key, value)
+		return fromDB()
 	case MergeInProgress:
-		return b.mergeWithDB(db, anyActivity(ro), cf, key, &operands, out)
+		var existing rocksdb.PinnableWideColumns
+		defer existing.Reset()
+		return mergeAcross(cf, key, db.GetEntity(ro, cf, key, &existing), &existing, &operands, out)
 	default:
 		return err
 	}
-}
-
-// mergeWithDB is a lookup that found nothing but operands in the batch.
-func (b *WriteBatchWithIndex) mergeWithDB(db DB, ro *rocksdb.ReadOptions, cf rocksdb.ColumnFamilyHandle, key []byte, operands *dbformat.MergeContext, out output) error {
-	var existing rocksdb.PinnableWideColumns
-	defer existing.Reset()
-	return mergeAcross(cf, key, db.GetEntity(ro, cf, key, &existing), &existing, operands, out)
 }
 
 // checkValueCall refuses a lookup of values that cannot be made, and gives the
@@ -290,18 +290,7 @@ func (b *WriteBatchWithIndex) GetEntityFromBatchAndDB(db DB, ro *rocksdb.ReadOpt
 	if columns == nil {
 		return rocksdb.InvalidArgument("Cannot call GetEntityFromBatchAndDB without a PinnableWideColumns object")
 	}
-	var operands dbformat.MergeContext
-	out := output{columns: columns}
-	switch result, err := b.get(cf, key, &operands, out); result {
-	case Deleted:
-		return rocksdb.ErrNotFound
-	case NotFound:
-		return db.GetEntity(ro, cf, key, columns)
-	case MergeInProgress:
-		return b.mergeWithDB(db, ro, cf, key, &operands, out)
-	default:
-		return err
-	}
+	return b.getAcross(db, ro, cf, key, output{columns: columns}, func() error { return db.GetEntity(ro, cf, key, columns) })
 }
 
 func failAll(errs []error, err error) {
