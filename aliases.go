@@ -1518,6 +1518,7 @@ var (
 	IsNotSupported                           = contract.IsNotSupported
 	IsPathNotFound                           = contract.IsPathNotFound
 	MakeCacheEntryRoleSet                    = contract.MakeCacheEntryRoleSet
+	ManualCompactionPaused                   = contract.ManualCompactionPaused
 	MergeInProgress                          = contract.MergeInProgress
 	NewCompactionJobStats                    = contract.NewCompactionJobStats
 	NewCompactionStyleSet                    = contract.NewCompactionStyleSet

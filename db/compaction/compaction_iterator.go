@@ -416,7 +416,7 @@ func (c *CompactionIterator) nextFromInput() {
 		case !c.valid && c.isShuttingDown():
 			c.status = rocksdb.ShutdownInProgress()
 		case c.isPausingManualCompaction():
-			c.status = rocksdb.WithSubCode(rocksdb.CodeIncomplete, rocksdb.SubCodeManualCompactionPaused)
+			c.status = rocksdb.ManualCompactionPaused()
 		case !c.input.valid && rocksdb.IsCorruption(c.input.Status()):
 			c.status = c.input.Status()
 		}
@@ -874,7 +874,7 @@ func (c *CompactionIterator) garbageCollectBlob() {
 	if index.IsInlined() || index.FileNumber >= c.o.BlobGarbageCollectionCutoffFileNumber {
 		return
 	}
-	if !c.fetchBlob() {
+	if !c.fetchBlob(&index) {
 		return
 	}
 	c.stats.NumBlobsRelocated++
@@ -886,20 +886,13 @@ func (c *CompactionIterator) garbageCollectBlob() {
 }
 
 // fetchBlob reads what the present blob index refers to into blobValue.
-func (c *CompactionIterator) fetchBlob() bool {
+func (c *CompactionIterator) fetchBlob(index *blobformat.BlobIndex) bool {
 	c.blobValue.Release()
-	var index blobformat.BlobIndex
-	var n uint64
-	err := index.DecodeFrom(c.value)
-	switch {
-	case err != nil:
-	case index.IsInlined():
-		err = rocksdb.Corruption("Unexpected TTL/inlined blob index")
-	case c.o.BlobFetcher == nil:
-		err = rocksdb.NotSupported("values in blob files where blobs cannot be read")
-	default:
-		n, err = c.o.BlobFetcher.FetchBlob(c.ikey.UserKey, &index, &c.blobValue)
+	if c.o.BlobFetcher == nil {
+		c.fail(rocksdb.NotSupported("values in blob files where blobs cannot be read"))
+		return false
 	}
+	n, err := c.o.BlobFetcher.FetchBlob(c.ikey.UserKey, index, &c.blobValue)
 	if err != nil {
 		c.fail(err)
 		return false
@@ -924,7 +917,16 @@ func (c *CompactionIterator) invokeFilterIfNeeded() bool {
 	case dbformat.TypeBlobIndex:
 		// Filters see values, wherever they are.
 		syncpoint.ProcessArg("CompactionIterator::InvokeFilterIfNeeded::TamperWithBlobIndex", &c.value)
-		if !c.fetchBlob() {
+		var index blobformat.BlobIndex
+		err := index.DecodeFrom(c.value)
+		if err == nil && index.IsInlined() {
+			err = rocksdb.Corruption("Unexpected TTL/inlined blob index")
+		}
+		if err != nil {
+			c.fail(err)
+			return false
+		}
+		if !c.fetchBlob(&index) {
 			return false
 		}
 		vt, existing = rocksdb.CompactionFilterValue, c.blobValue.Data()

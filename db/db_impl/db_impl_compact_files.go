@@ -86,7 +86,7 @@ func (d *DBImpl) pickFilesLocked(o *rocksdb.CompactionOptions, cfd *db.ColumnFam
 	case cfd.IsDropped():
 		return nil, rocksdb.ColumnFamilyDropped(cfd.GetName())
 	case d.manualPaused.Load() > 0 || o.Canceled != nil && o.Canceled.Load():
-		return nil, manualPausedError()
+		return nil, rocksdb.ManualCompactionPaused()
 	}
 	io := cfd.IOptions()
 	switch paths := len(io.CFPaths); {

@@ -37,11 +37,6 @@ type manualCompaction struct {
 	end        dbformat.InternalKey
 }
 
-// manualPausedError is what a manual compaction that was stopped gives.
-func manualPausedError() *rocksdb.Status {
-	return rocksdb.WithSubCode(rocksdb.CodeIncomplete, rocksdb.SubCodeManualCompactionPaused)
-}
-
 // broadcastAt wakes waiters after a while.
 func (d *DBImpl) broadcastAt(after time.Duration) (stop func()) {
 	t := time.AfterFunc(after, func() {
@@ -153,7 +148,7 @@ func (d *DBImpl) backgroundCompactionLocked(jc *jobContext, log *logging.LogBuff
 	case d.shuttingDown.Load():
 		err = rocksdb.ShutdownInProgress()
 	case m != nil && m.canceled.Load():
-		err = manualPausedError()
+		err = rocksdb.ManualCompactionPaused()
 	}
 	if err != nil {
 		if p == nil {
@@ -572,7 +567,7 @@ func (d *DBImpl) compactRangeTrimming(o *rocksdb.CompactRangeOptions, cf rocksdb
 		o = &def
 	}
 	if d.manualPaused.Load() > 0 || o.Canceled != nil && o.Canceled.Load() {
-		return manualPausedError()
+		return rocksdb.ManualCompactionPaused()
 	}
 	cfd := d.cfd(cf)
 	if int(o.TargetPathID) >= len(cfd.IOptions().CFPaths) {
@@ -799,7 +794,7 @@ func (d *DBImpl) runManualCompaction(cfd *db.ColumnFamilyData, from, to int, o *
 		case cfd.IsDropped() && !scheduled:
 			m.status, m.done = rocksdb.ColumnFamilyDropped(cfd.GetName()), true
 		case !scheduled && (d.manualPaused.Load() > 0 || m.canceled.Load()):
-			m.status, m.done = manualPausedError(), true
+			m.status, m.done = rocksdb.ManualCompactionPaused(), true
 		case !scheduled && d.errorHandler.IsBGWorkStopped():
 			m.status, m.done = d.errorHandler.GetBGError(), true
 		}
@@ -858,9 +853,9 @@ func (d *DBImpl) unscheduleCompactionLocked(p *prepicked, pri rocksdb.Priority) 
 	*d.scheduledAtLocked(pri)--
 	if p != nil {
 		if p.manual != nil {
-			p.manual.status, p.manual.done = manualPausedError(), true
+			p.manual.status, p.manual.done = rocksdb.ManualCompactionPaused(), true
 		}
-		p.c.ReleaseCompactionFiles(manualPausedError())
+		p.c.ReleaseCompactionFiles(rocksdb.ManualCompactionPaused())
 		p.c.Close()
 		p.token.Release()
 	}

@@ -262,6 +262,11 @@ func ShutdownInProgress(msg ...string) *Status {
 	return newStatus(CodeShutdownInProgress, SubCodeNone, msg)
 }
 
+// ManualCompactionPaused says that a manual compaction was stopped.
+func ManualCompactionPaused() *Status {
+	return WithSubCode(CodeIncomplete, SubCodeManualCompactionPaused)
+}
+
 // TimedOut says that a deadline passed.
 func TimedOut(msg ...string) *Status { return newStatus(CodeTimedOut, SubCodeNone, msg) }
 

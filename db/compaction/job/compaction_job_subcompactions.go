@@ -373,10 +373,7 @@ func (j *CompactionJob) manualPaused() bool {
 	return j.ManualCanceled != nil && j.ManualCanceled.Load()
 }
 
-var (
-	errAborted      = rocksdb.WithSubCode(rocksdb.CodeIncomplete, rocksdb.SubCodeCompactionAborted)
-	errManualPaused = rocksdb.WithSubCode(rocksdb.CodeIncomplete, rocksdb.SubCodeManualCompactionPaused)
-)
+var errAborted = rocksdb.WithSubCode(rocksdb.CodeIncomplete, rocksdb.SubCodeCompactionAborted)
 
 // cronMask says how often, in records, slower things are looked at.
 const cronMask = 1<<10 - 1
@@ -416,7 +413,7 @@ func (p *part) finalStatus(in *partInput, err error) error {
 	case p.ShuttingDown != nil && p.ShuttingDown.Load():
 		return rocksdb.ShutdownInProgress("Database shutdown")
 	case p.manualPaused():
-		return errManualPaused
+		return rocksdb.ManualCompactionPaused()
 	}
 	if err = in.input.Status(); err != nil {
 		return err
