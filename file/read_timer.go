@@ -3,7 +3,10 @@
 
 package file
 
-import "github.com/rocksdb-go/rocksdb/include/rocksdb"
+import (
+	"github.com/rocksdb-go/rocksdb/include/rocksdb"
+	"github.com/rocksdb-go/rocksdb/util/stopwatch"
+)
 
 // readTimer measures a read in microseconds, less the waits for the rate
 // limiter, if there are statistics.
@@ -26,22 +29,19 @@ func (r *RandomAccessFileReader) startTimer(a rocksdb.IOActivity) readTimer {
 			t.hist2 = h
 		}
 	}
-	t.start, t.running = r.nowMicros(), true
+	t.start, t.running = stopwatch.Micros(r.clock), true
 	return t
 }
 
-// nowMicros is for telling times apart; NowMicros costs twice as much.
-func (r *RandomAccessFileReader) nowMicros() uint64 { return r.clock.NowNanos() / 1000 }
-
 func (r *RandomAccessFileReader) startDelay(t *readTimer) {
 	if t.running {
-		t.delayStart = r.nowMicros()
+		t.delayStart = stopwatch.Micros(r.clock)
 	}
 }
 
 func (r *RandomAccessFileReader) stopDelay(t *readTimer) {
 	if t.running {
-		t.delayed += r.nowMicros() - t.delayStart
+		t.delayed += stopwatch.Micros(r.clock) - t.delayStart
 	}
 }
 
@@ -50,7 +50,7 @@ func (r *RandomAccessFileReader) stopTimer(t *readTimer) uint64 {
 	if !t.running {
 		return 0
 	}
-	took := r.nowMicros() - t.start
+	took := stopwatch.Micros(r.clock) - t.start
 	took -= min(took, t.delayed)
 	if t.hist1 != rocksdb.HistogramEnumMax {
 		r.stats.RecordInHistogram(t.hist1, took)

@@ -252,8 +252,7 @@ func (b *BlockBasedTableBuilder) initIndexAndFilter(tbo *table.TableBuilderOptio
 }
 
 func (b *BlockBasedTableBuilder) initCollectors(tbo *table.TableBuilderOptions) {
-	b.collectors = tbo.NewCollectors()
-	b.collectors = append(b.collectors, &ownPropertiesCollector{
+	b.collectors = append(tbo.NewCollectors(), &ownPropertiesCollector{
 		indexType: b.opts.IndexType, wholeKey: b.opts.WholeKeyFiltering, prefix: b.prefixExtractor != nil,
 		decoupled: b.opts.DecouplePartitionedFilters,
 	})

@@ -19,9 +19,9 @@ type StopWatch struct {
 	delayEnabled   bool
 }
 
-// nowMicros is for telling times apart: NowMicros asks the operating system twice,
-// for the time of day as well.
-func nowMicros(clock rocksdb.SystemClock) uint64 { return clock.NowNanos() / 1000 }
+// Micros is a clock's time for telling times apart. SystemClock.NowMicros asks the
+// operating system twice, for the time of day as well.
+func Micros(clock rocksdb.SystemClock) uint64 { return clock.NowNanos() / 1000 }
 
 // NewStopWatch measures for hist1; stats may be nil.
 func NewStopWatch(clock rocksdb.SystemClock, stats rocksdb.Statistics, hist1 rocksdb.Histogram) StopWatch {
@@ -53,7 +53,7 @@ func NewStopWatchElapsed(clock rocksdb.SystemClock, stats rocksdb.Statistics, hi
 		w.statsEnabled = w.hist1 != rocksdb.HistogramEnumMax || w.hist2 != rocksdb.HistogramEnumMax
 	}
 	if w.statsEnabled || elapsed != nil {
-		w.startTime = nowMicros(clock)
+		w.startTime = Micros(clock)
 	}
 	return w
 }
@@ -63,7 +63,7 @@ func (w *StopWatch) Stop() {
 	if !w.statsEnabled && w.elapsed == nil {
 		return
 	}
-	took := nowMicros(w.clock) - w.startTime
+	took := Micros(w.clock) - w.startTime
 	if w.elapsed != nil {
 		if w.overwrite {
 			*w.elapsed = took
@@ -86,14 +86,14 @@ func (w *StopWatch) Stop() {
 // DelayStart begins a delay, unless one has begun.
 func (w *StopWatch) DelayStart() {
 	if w.elapsed != nil && w.delayEnabled && w.delayStartTime == 0 {
-		w.delayStartTime = nowMicros(w.clock)
+		w.delayStartTime = Micros(w.clock)
 	}
 }
 
 // DelayStop ends a delay, if one has begun.
 func (w *StopWatch) DelayStop() {
 	if w.elapsed != nil && w.delayEnabled && w.delayStartTime != 0 {
-		w.totalDelay += nowMicros(w.clock) - w.delayStartTime
+		w.totalDelay += Micros(w.clock) - w.delayStartTime
 	}
 	w.delayStartTime = 0
 }
