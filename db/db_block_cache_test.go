@@ -257,12 +257,18 @@ func TestDBBlockCacheTest_IndexAndFilterBlocksStats(t *testing.T) {
 	}
 }
 
-func TestDBBlockCacheTest_WarmCacheWithDataBlocksDuringFlush(t *testing.T) {
-	x := newBlockCacheTest(t)
+// warmByFlushes makes a database whose flushes put data blocks into the cache.
+func (x *blockCacheTest) warmByFlushes() {
+	x.Helper()
 	b := rocksdb.DefaultBlockBasedTableOptions()
 	b.BlockCache, b.PrepopulateBlockCache = rocksdb.NewLRUCache(1<<25), rocksdb.PrepopulateBlockCacheFlushOnly
 	x.tables(b)
 	x.destroyAndReopen(x.o)
+}
+
+func TestDBBlockCacheTest_WarmCacheWithDataBlocksDuringFlush(t *testing.T) {
+	x := newBlockCacheTest(t)
+	x.warmByFlushes()
 	value := strings.Repeat("a", blockCacheValueSize)
 	for i := 1; i <= blockCacheBlocks; i++ {
 		x.mustPut(0, strconv.Itoa(i), value)
@@ -359,10 +365,7 @@ func TestDBBlockCacheTest1_WarmCacheWithBlocksDuringFlush(t *testing.T) {
 
 func TestDBBlockCacheTest_DynamicOptions(t *testing.T) {
 	x := newBlockCacheTest(t)
-	b := rocksdb.DefaultBlockBasedTableOptions()
-	b.BlockCache, b.PrepopulateBlockCache = rocksdb.NewLRUCache(1<<25), rocksdb.PrepopulateBlockCacheFlushOnly
-	x.tables(b)
-	x.destroyAndReopen(x.o)
+	x.warmByFlushes()
 	value := strings.Repeat("a", blockCacheValueSize)
 	for i, c := range []struct {
 		set  string

@@ -145,22 +145,30 @@ func wantAllOfUse(t *testing.T, bytesPerBit uint32, useful, total float64) {
 	}
 }
 
+// readAmpEntries is how many entries fillForReadAmp writes, a fifth of upstream's.
+const readAmpEntries = 2000
+
+// fillForReadAmp makes a database with one table.
+func (x *dbTest) fillForReadAmp(bytesPerBit uint32) (rocksdb.Options, *util.Random) {
+	x.Helper()
+	o, rnd := x.readAmpOptions(bytesPerBit), util.NewRandom(301)
+	x.destroyAndReopen(o)
+	for i := range readAmpEntries {
+		x.mustPut(0, key(i), rnd.RandomString(100))
+	}
+	x.flush(0)
+	return o, rnd
+}
+
 func TestDBTest2_ReadAmpBitmap(t *testing.T) {
-	const entries = 2000 // a fifth of upstream's
 	x := newDBTest(t)
 	for _, bytesPerBit := range []uint32{1, 16} {
-		o := x.readAmpOptions(bytesPerBit)
-		x.destroyAndReopen(o)
-		rnd := util.NewRandom(301)
-		for i := range entries {
-			x.mustPut(0, key(i), rnd.RandomString(100))
-		}
-		x.flush(0)
+		o, rnd := x.fillForReadAmp(bytesPerBit)
 		x.reopen(o)
 		expected := 0
 		read := map[int]bool{}
-		for range entries * 5 {
-			i := int(rnd.Next()) % entries
+		for range readAmpEntries * 5 {
+			i := int(rnd.Next()) % readAmpEntries
 			v := x.get(0, key(i))
 			if !read[i] {
 				read[i] = true
@@ -180,22 +188,15 @@ func TestDBTest2_ReadAmpBitmap(t *testing.T) {
 }
 
 func TestDBTest2_ReadAmpBitmapLiveInCacheAfterDBClose(t *testing.T) {
-	const entries = 2000 // a fifth of upstream's
 	x := newDBTest(t)
 	for _, bytesPerBit := range []uint32{1, 16} {
-		o := x.readAmpOptions(bytesPerBit)
-		x.destroyAndReopen(o)
-		rnd := util.NewRandom(301)
-		for i := range entries {
-			x.mustPut(0, key(i), rnd.RandomString(100))
-		}
-		x.flush(0)
+		o, _ := x.fillForReadAmp(bytesPerBit)
 		var useful, total float64
 		for first := range 2 {
 			// The blocks of the first round stay in the cache, the statistics do not.
 			o.Statistics = rocksdb.NewStatistics()
 			x.reopen(o)
-			for i := first; i < entries; i += 2 {
+			for i := first; i < readAmpEntries; i += 2 {
 				if x.get(0, key(i)) == "NOT_FOUND" {
 					t.Fatalf("%s is gone", key(i))
 				}

@@ -80,14 +80,20 @@ func (x *dbTest) flushKey(k string) {
 // with metadata.
 func (x *dbTest) wantReopened(fs *fastOpenFS, o rocksdb.Options, taken int, keys ...string) {
 	x.Helper()
+	same(x, "tables opened with metadata", x.countReopened(fs, o, keys...), taken)
+}
+
+// countReopened reopens, wants the keys, and counts the tables opened with metadata.
+func (x *dbTest) countReopened(fs *fastOpenFS, o rocksdb.Options, keys ...string) int {
+	x.Helper()
 	x.close()
 	fs.counts()
 	x.reopen(o)
 	for _, k := range keys {
 		x.wantGet(0, "key"+k, "value"+k)
 	}
-	_, got := fs.counts()
-	same(x, "tables opened with metadata", got, taken)
+	_, taken := fs.counts()
+	return taken
 }
 
 func wantGiven(t *testing.T, fs *fastOpenFS, want int) {
@@ -159,12 +165,7 @@ func TestDBTest2_FastSstOpenCompactionWithTestFS(t *testing.T) {
 	if given, _ := fs.counts(); given < 2 {
 		t.Errorf("%d tables were asked for metadata", given)
 	}
-	x.close()
-	fs.counts()
-	x.reopen(o)
-	x.wantGet(0, "key1", "value1")
-	x.wantGet(0, "key2", "value2")
-	if _, taken := fs.counts(); taken < 1 {
+	if x.countReopened(fs, o, "1", "2") < 1 {
 		t.Error("no table was opened with metadata")
 	}
 }
@@ -202,12 +203,7 @@ func TestDBTest2_FastSstOpenIngestion(t *testing.T) {
 	if given, _ := fs.counts(); given < 1 {
 		t.Error("the table was not asked for metadata")
 	}
-	x.close()
-	fs.counts()
-	x.reopen(o)
-	x.wantGet(0, "key1", "value1")
-	x.wantGet(0, "key2", "value2")
-	if _, taken := fs.counts(); taken < 1 {
+	if x.countReopened(fs, o, "1", "2") < 1 {
 		t.Error("the table was not opened with metadata")
 	}
 }

@@ -841,11 +841,7 @@ func TestDBOptionsTest_UseDirectIoForCompactionReadsLiveReopen(t *testing.T) {
 	x := newDBTest(t)
 	o := x.currentOptions()
 	o.UseDirectIOForCompactionReads = true
-	err := x.tryReopen(o)
-	if c := rocksdb.CodeOf(err); c == rocksdb.CodeNotSupported || c == rocksdb.CodeInvalidArgument {
-		t.Skip("the file system has no direct I/O")
-	}
-	x.must(err)
+	x.reopenDirect(o)
 	same(t, "option", x.db.GetDBOptions().UseDirectIOForCompactionReads, true)
 }
 

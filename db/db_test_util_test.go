@@ -646,6 +646,17 @@ func (x *dbTest) totalTableFiles(cf int) int {
 	return n
 }
 
+// reopenDirect reopens with options for direct I/O. As upstream's, the test ends
+// here where the file system has none.
+func (x *dbTest) reopenDirect(o rocksdb.Options) {
+	x.Helper()
+	err := x.tryReopen(o)
+	if c := rocksdb.CodeOf(err); c == rocksdb.CodeNotSupported || c == rocksdb.CodeInvalidArgument {
+		x.Skip("the file system has no direct I/O: ", err)
+	}
+	x.must(err)
+}
+
 // makeTables flushes n tables with the keys small and large, and moves each to a
 // level of its own, the last one to level 0.
 func (x *dbTest) makeTables(n int, small, large string, cf int) {
