@@ -399,6 +399,10 @@ func (d *DBImpl) trivialMoveLocked(cfd *db.ColumnFamilyData, c *compaction.Compa
 // runCompactionJobLocked reads and writes tables until canceled, which may be
 // nil, is true.
 func (d *DBImpl) runCompactionJobLocked(cfd *db.ColumnFamilyData, c *compaction.Compaction, canceled *atomic.Bool, jc *jobContext, log *logging.LogBuffer) error {
+	if !jc.quiet && syncpoint.Enabled {
+		level := c.OutputLevel()
+		syncpoint.ProcessArg("DBImpl::BackgroundCompaction:NonTrivial", &level)
+	}
 	snapshots, oldestConflict := d.st.snapshots.GetAll(dbMaxSequence)
 	j := job.NewCompactionJob(&job.Config{
 		Status: jc.status, ThreadID: jc.thread,
@@ -413,10 +417,13 @@ func (d *DBImpl) runCompactionJobLocked(cfd *db.ColumnFamilyData, c *compaction.
 	jc.stats = j.Stats()
 	d.notifyCompactionBegin(cfd, c, j, jc)
 	d.mu.Unlock()
-	if jc.quiet {
+	switch {
+	case jc.quiet:
 		syncpoint.Process("CompactFilesImpl:0")
 		syncpoint.Process("CompactFilesImpl:1")
-	} else {
+	case jc.bottomPool:
+		syncpoint.Process("DBImpl::BackgroundCompaction:NonTrivial:BeforeRunBottomPri")
+	default:
 		syncpoint.Process("DBImpl::BackgroundCompaction:NonTrivial:BeforeRun")
 	}
 	err := j.Run()
