@@ -118,7 +118,7 @@ type Flags struct {
 	MinBlobSize                               uint64  `flag:"min_blob_size,0" help:"Options::min_blob_size"`
 	BlobFileSize                              uint64  `flag:"blob_file_size,268435456" help:"Options::blob_file_size"`
 	BlobCompressionType                       string  `flag:"blob_compression_type,none" help:"Options::blob_compression_type"`
-	CompressionManager                        string  `flag:"compression_manager,mixed" unbuilt:"none" help:"compression manager"`
+	CompressionManager                        string  `flag:"compression_manager,mixed" help:"mixed, randommixed, autoskip, custom or none"`
 	EnableBlobGarbageCollection               bool    `flag:"enable_blob_garbage_collection,false" help:"Options::enable_blob_garbage_collection"`
 	BlobGarbageCollectionAgeCutoff            float64 `flag:"blob_garbage_collection_age_cutoff,0.25" help:"Options::blob_garbage_collection_age_cutoff"`
 	BlobGarbageCollectionForceThreshold       float64 `flag:"blob_garbage_collection_force_threshold,1.0" help:"Options::blob_garbage_collection_force_threshold"`

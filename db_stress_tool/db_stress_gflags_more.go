@@ -57,7 +57,7 @@ type flagsMore struct {
 	UseMerge                                    bool    `flag:"use_merge,false" help:"write by Merge"`
 	UsePutEntityOneIn                           uint32  `flag:"use_put_entity_one_in,0" help:"use put entity once in that many operations; 0 never"`
 	UseAttributeGroup                           bool    `flag:"use_attribute_group,false" help:"read and write entities as attribute groups"`
-	UseMultiCFIterator                          bool    `flag:"use_multi_cf_iterator,false" unbuilt:"false" help:"use multi cf iterator"`
+	UseMultiCFIterator                          bool    `flag:"use_multi_cf_iterator,false" help:"iterate over several column families at once"`
 	UseFullMergeV1                              bool    `flag:"use_full_merge_v1,false" help:"use the merge operator with the oldest interface"`
 	SyncWALOneIn                                int32   `flag:"sync_wal_one_in,0" help:"sync wal once in that many operations; 0 never"`
 	AvoidUnnecessaryBlockingIO                  bool    `flag:"avoid_unnecessary_blocking_io,false" help:"Options::avoid_unnecessary_blocking_io"`
@@ -97,7 +97,7 @@ type flagsMore struct {
 	OpenMetadataWriteFaultOneIn                 int32   `flag:"open_metadata_write_fault_one_in,0" help:"one in that many open metadata write operations fails; 0 for none"`
 	SecondaryCacheUri                           string  `flag:"secondary_cache_uri," help:"secondary cache uri"`
 	SecondaryCacheFaultOneIn                    int32   `flag:"secondary_cache_fault_one_in,0" help:"one in that many secondary cache operations fails; 0 for none"`
-	TieredCachePercentCompressed                float64 `flag:"tiered_cache_percent_compressed,0.0" unbuilt:"0" help:"tiered cache percent compressed"`
+	TieredCachePercentCompressed                float64 `flag:"tiered_cache_percent_compressed,0.0" unbuilt:"0" help:"read by nothing, in upstream neither"`
 	OpenWriteFaultOneIn                         int32   `flag:"open_write_fault_one_in,0" help:"one in that many open write operations fails; 0 for none"`
 	OpenReadFaultOneIn                          int32   `flag:"open_read_fault_one_in,0" help:"one in that many open read operations fails; 0 for none"`
 	InjectErrorSeverity                         int32   `flag:"inject_error_severity,1" help:"1 retryable errors, 2 errors with data loss"`
@@ -177,7 +177,7 @@ type flagsMore struct {
 	EnableMemtableInsertWithHintPrefixExtractor bool    `flag:"enable_memtable_insert_with_hint_prefix_extractor,false" help:"enable memtable insert with hint prefix extractor"`
 	CheckMultigetConsistency                    bool    `flag:"check_multiget_consistency,true" help:"check multiget consistency"`
 	CheckMultigetEntityConsistency              bool    `flag:"check_multiget_entity_consistency,true" help:"check multiget entity consistency"`
-	InplaceUpdateSupport                        bool    `flag:"inplace_update_support,false" unbuilt:"false" help:"Options::inplace_update_support"`
+	InplaceUpdateSupport                        bool    `flag:"inplace_update_support,false" help:"Options::inplace_update_support"`
 	UncacheAggressiveness                       uint32  `flag:"uncache_aggressiveness,0" help:"Options::uncache_aggressiveness"`
 	VerifyOutputFlags                           uint32  `flag:"verify_output_flags,0" help:"Options::verify_output_flags"`
 	ParanoidMemoryChecks                        bool    `flag:"paranoid_memory_checks,false" help:"Options::paranoid_memory_checks"`
@@ -190,7 +190,7 @@ type flagsMore struct {
 	CompactionOnDeletionWindowSize              int32   `flag:"compaction_on_deletion_window_size,100" help:"compaction on deletion window size"`
 	CompactionOnDeletionRatio                   float64 `flag:"compaction_on_deletion_ratio,0.5" help:"compaction on deletion ratio"`
 	ReadTriggeredCompactionThreshold            float64 `flag:"read_triggered_compaction_threshold,0.0" help:"Options::read_triggered_compaction_threshold"`
-	ListenerUri                                 string  `flag:"listener_uri," unbuilt:"" help:"listener uri"`
+	ListenerUri                                 string  `flag:"listener_uri," help:"name of one more event listener"`
 	AutoRefreshIteratorWithSnapshot             bool    `flag:"auto_refresh_iterator_with_snapshot,false" help:"ReadOptions::auto_refresh_iterator_with_snapshot"`
 	MemtableOpScanFlushTrigger                  uint32  `flag:"memtable_op_scan_flush_trigger,0" help:"Options::memtable_op_scan_flush_trigger"`
 	MemtableAvgOpScanFlushTrigger               uint32  `flag:"memtable_avg_op_scan_flush_trigger,0" help:"Options::memtable_avg_op_scan_flush_trigger"`

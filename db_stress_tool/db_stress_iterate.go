@@ -1,6 +1,6 @@
 // Port of db_stress_tool/db_stress_test_base.cc (TestIterate, TestMultiScan,
-// VerifyIterator). Differs: bounds are changed by SetBounds, for iterators made
-// without them.
+// VerifyIterator). Differs: bounds are changed by SetBounds, for iterators of one
+// family that were made without them.
 
 package dbstresstool
 
@@ -15,8 +15,47 @@ import (
 	"github.com/rocksdb-go/rocksdb/util/iodispatcher"
 )
 
+// stressIterator is what iterators over one and over several families have in
+// common.
+type stressIterator interface {
+	Valid() bool
+	Status() error
+	Key() []byte
+	SeekToFirst()
+	SeekToLast()
+	Seek(target []byte)
+	SeekForPrev(target []byte)
+	Next()
+	Prev()
+	PrepareValue() bool
+	Close() error
+}
+
+// columnsIterator is one whose entries are not by attribute group.
+type columnsIterator interface {
+	stressIterator
+	Value() []byte
+	Columns() rocksdb.WideColumns
+}
+
+// newIterator makes an iterator over the first of the families, or over all.
+func (s *stressTest) newIterator(ro *rocksdb.ReadOptions, cfs []int) columnsIterator {
+	if s.flags.UseMultiCFIterator {
+		return s.db.NewCoalescingIterator(ro, s.handlesOf(cfs))
+	}
+	return s.db.NewIterator(ro, s.cf(cfs[0]))
+}
+
+func (s *stressTest) handlesOf(cfs []int) []rocksdb.ColumnFamilyHandle {
+	handles := make([]rocksdb.ColumnFamilyHandle, len(cfs))
+	for i, cf := range cfs {
+		handles[i] = s.cf(cf)
+	}
+	return handles
+}
+
 // closeIterator closes one and lets its error be: Status told it.
-func (s *stressTest) closeIterator(it *dbimpl.Iterator) { _ = it.Close() }
+func (s *stressTest) closeIterator(it stressIterator) { _ = it.Close() }
 
 type iterOp uint8
 
@@ -35,7 +74,8 @@ type iterPair struct {
 	t        *threadState
 	cf       int // of the control
 	ro       *rocksdb.ReadOptions
-	it, ctl  *dbimpl.Iterator
+	it       stressIterator
+	ctl      *dbimpl.Iterator
 	seekKey  []byte
 	log      *strings.Builder
 	diverged bool // nothing is to be compared any more
@@ -65,7 +105,7 @@ func (p *iterPair) fail(format string, args ...any) {
 	p.t.stats.errors++
 	bounds := fmt.Sprintf("pin_data: %v, total_order_seek: %v, auto_prefix_mode: %v, iterate_upper_bound: %X, iterate_lower_bound: %X, allow_unprepared_value: %v, async_io: %v, readahead_size: %d",
 		p.ro.PinData, p.ro.TotalOrderSeek, p.ro.AutoPrefixMode, p.ro.IterateUpperBound, p.ro.IterateLowerBound, p.ro.AllowUnpreparedValue, p.ro.AsyncIO, p.ro.ReadaheadSize)
-	state := func(it *dbimpl.Iterator) string {
+	state := func(it stressIterator) string {
 		if it.Valid() {
 			return fmt.Sprintf("at %X", it.Key())
 		}
@@ -139,13 +179,31 @@ func (p *iterPair) verify(op iterOp) {
 			p.fail("Iterator diverged from control iterator")
 			return
 		}
-		if p.it.Valid() && !bytes.Equal(p.it.Value(), p.ctl.Value()) {
-			p.fail("Values differ: %X and %X", p.it.Value(), p.ctl.Value())
+		if it, ok := p.it.(columnsIterator); ok && it.Valid() && !bytes.Equal(it.Value(), p.ctl.Value()) {
+			p.fail("Values differ: %X and %X", it.Value(), p.ctl.Value())
 			return
 		}
 	}
-	if p.it.Valid() && !p.s.flags.verifyWideColumns(p.it.Value(), p.it.Columns()) && !p.s.flags.TestBatchesSnapshots {
-		p.fail("Value and columns inconsistent for iterator: value: %X, columns: %X", p.it.Value(), p.it.Columns())
+	if p.it.Valid() && !p.s.flags.TestBatchesSnapshots {
+		p.verifyColumns()
+	}
+}
+
+// verifyColumns checks the present entry for itself.
+func (p *iterPair) verifyColumns() {
+	f := p.s.flags
+	switch it := p.it.(type) {
+	case *dbimpl.AttributeGroupIterator:
+		for _, g := range it.AttributeGroups() {
+			if !f.verifyWideColumns(defaultColumn(g.Columns), g.Columns) {
+				p.fail("Columns of CF %s inconsistent for iterator: %X", g.ColumnFamily.GetName(), g.Columns)
+				return
+			}
+		}
+	case columnsIterator:
+		if !f.verifyWideColumns(it.Value(), it.Columns()) {
+			p.fail("Value and columns inconsistent for iterator: value: %X, columns: %X", it.Value(), it.Columns())
+		}
 	}
 }
 
@@ -206,14 +264,19 @@ func (s *stressTest) testIterate(t *threadState, base *rocksdb.ReadOptions, cfs 
 	randomKey := func() []byte { return s.tool.keys.key(s.generateOneKey(t, f.OpsPerThread)) }
 	wantUpper, wantLower := f.UseSqfcForRangeQueries != t.rand.OneIn(16), f.UseSqfcForRangeQueries != t.rand.OneIn(16)
 	// Bounds either stand from the start, or change with each seek.
-	changing := t.rand.OneIn(2)
+	changing := !f.UseMultiCFIterator && t.rand.OneIn(2)
 	if wantUpper && !changing {
 		ro.IterateUpperBound = randomKey()
 	}
 	if wantLower && !changing {
 		ro.IterateLowerBound = randomKey()
 	}
-	it := s.db.NewIterator(&ro, s.cf(cfs[0]))
+	var it stressIterator
+	if f.UseMultiCFIterator && f.UseAttributeGroup {
+		it = s.db.NewAttributeGroupIterator(&ro, s.handlesOf(cfs))
+	} else {
+		it = s.newIterator(&ro, cfs)
+	}
 	defer s.closeIterator(it)
 	var keys [][]byte
 	if t.rand.OneIn(16) {
@@ -238,7 +301,7 @@ func (s *stressTest) testIterate(t *threadState, base *rocksdb.ReadOptions, cfs 
 			if wantLower {
 				ro.IterateLowerBound = randomKey()
 			}
-			it.SetBounds(ro.IterateLowerBound, ro.IterateUpperBound)
+			it.(*dbimpl.Iterator).SetBounds(ro.IterateLowerBound, ro.IterateUpperBound)
 			log.WriteString("SetBounds ")
 		}
 		if err := s.iterateFrom(t, &ro, it, snap, cfs[0], key, total, &log); err != nil {
@@ -253,15 +316,15 @@ func (s *stressTest) testIterate(t *threadState, base *rocksdb.ReadOptions, cfs 
 	return nil
 }
 
-func (s *stressTest) iterateFrom(t *threadState, ro *rocksdb.ReadOptions, it *dbimpl.Iterator, snap rocksdb.Snapshot, cf int, key []byte, total bool, log *strings.Builder) error {
+func (s *stressTest) iterateFrom(t *threadState, ro *rocksdb.ReadOptions, it stressIterator, snap rocksdb.Snapshot, cf int, key []byte, total bool, log *strings.Builder) error {
 	f := s.flags
 	cmp := rocksdb.DefaultReadOptions()
 	cmp.Snapshot, cmp.TotalOrderSeek = snap, true
 	control := s.mode.controlFamily(t, cf)
 	p := &iterPair{s: s, t: t, cf: control, ro: ro, it: it, ctl: s.db.NewIterator(&cmp, s.cf(control)), log: log}
 	defer s.closeIterator(p.ctl)
-	if t.rand.OneIn(4) {
-		if err := it.Refresh(snap); err != nil {
+	if one, ok := it.(*dbimpl.Iterator); ok && t.rand.OneIn(4) {
+		if err := one.Refresh(snap); err != nil {
 			return err
 		}
 		log.WriteString("Refresh ")
@@ -401,7 +464,7 @@ func (p *iterPair) verifyReverse(start []byte) {
 		p.fail("Reverse MultiScan diverged from control iterator")
 		return
 	}
-	if valid && !p.s.flags.verifyWideColumns(p.it.Value(), p.it.Columns()) {
-		p.fail("Value and columns inconsistent for iterator: value: %X, columns: %X", p.it.Value(), p.it.Columns())
+	if valid {
+		p.verifyColumns()
 	}
 }

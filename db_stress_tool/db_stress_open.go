@@ -19,6 +19,7 @@ import (
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
 	"github.com/rocksdb-go/rocksdb/util"
 	"github.com/rocksdb-go/rocksdb/utilities/fsutil"
+	"github.com/rocksdb-go/rocksdb/utilities/registry"
 )
 
 func newBatch() *writebatch.WriteBatch { return writebatch.New() }
@@ -116,6 +117,14 @@ func (s *stressTest) tryOpen() error {
 	}
 	s.listener = l
 	s.options.Listeners = []rocksdb.EventListener{l}
+	if uri := s.flags.ListenerUri; uri != "" {
+		cfg := rocksdb.DefaultConfigOptions()
+		more, err := registry.NewObject[rocksdb.EventListener](&cfg, registry.KindEventListener, uri)
+		if err != nil {
+			s.tool.terminate("Failed to create listener from URI '%s': %v", uri, err)
+		}
+		s.options.Listeners = append(s.options.Listeners, more)
+	}
 	descriptors := s.familyDescriptors()
 	if s.preloaded && s.flags.ReadOnly {
 		s.db, s.cfs, err = dbimpl.OpenForReadOnly(&s.options.DBOptions, s.dbPath, descriptors, false)

@@ -130,6 +130,10 @@ func (s *stressTest) initOptions() error {
 	if f.SstFileManagerBytesPerSec > 0 || f.SstFileManagerBytesPerTruncate > 0 {
 		o.SstFileManager = file.NewSstFileManager(s.env, nil, nil, int64(f.SstFileManagerBytesPerSec), 0.25, f.SstFileManagerBytesPerTruncate)
 	}
+	var err error
+	if o.CompressionManager, err = compressionManager(f.CompressionManager); err != nil {
+		return err
+	}
 	o.TablePropertiesCollectorFactories = []rocksdb.TablePropertiesCollectorFactory{&stressCollectorFactory{int(f.MarkForCompactionOneFileIn)}}
 	if f.EnableCompactionOnDeletionTrigger {
 		o.TablePropertiesCollectorFactories = append(o.TablePropertiesCollectorFactories, tablepropertiescollectors.NewCompactOnDeletionCollectorFactory(

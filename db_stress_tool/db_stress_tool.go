@@ -171,6 +171,7 @@ func (t *Tool) setUp() (err error) {
 	compactionfilters.Register(l)
 	tablepropertiescollectors.Register(l)
 	compaction.RegisterSstPartitionerFactories(l)
+	registerCompressionManager(l)
 	for _, x := range []*float64{&f.BloomBits, &f.MemtablePrefixBloomSizeRatio, &f.MaxBytesForLevelMultiplier} {
 		// What the command line prints gives the same value again.
 		*x, _ = strconv.ParseFloat(strconv.FormatFloat(*x, 'f', 6, 64), 64)

@@ -505,7 +505,7 @@ type expectedScan struct {
 	cf        int
 	lb, ub    int64
 	ro        *rocksdb.ReadOptions
-	it        *dbimpl.Iterator
+	it        columnsIterator
 	pre, post []expectedValue
 	log       strings.Builder
 }
@@ -725,15 +725,15 @@ func (n *nonBatchedTest) iterateAgainstExpected(t *threadState, base *rocksdb.Re
 	}
 	e := &expectedScan{n: n, t: t, cf: cfs[0], lb: lb, ub: lb + width, ro: &ro}
 	e.read(&e.pre)
-	e.it = n.db.NewIterator(&ro, n.cf(cfs[0]))
+	e.it = n.newIterator(&ro, cfs)
 	defer n.closeIterator(e.it)
 	e.read(&e.post)
 	if !e.forward() || f.TestBackwardScan && !e.backward() {
 		return
 	}
-	if t.rand.OneIn(2) {
+	if it, ok := e.it.(*dbimpl.Iterator); ok && t.rand.OneIn(2) {
 		e.read(&e.pre)
-		if err := e.it.Refresh(nil); err != nil {
+		if err := it.Refresh(nil); err != nil {
 			if !isInjected(err) {
 				e.fail("Refresh: %v", err)
 			}

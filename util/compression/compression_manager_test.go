@@ -5,7 +5,6 @@
 package compression_test
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"github.com/rocksdb-go/rocksdb/options"
 	"github.com/rocksdb-go/rocksdb/table/block_based/block"
 	"github.com/rocksdb-go/rocksdb/test_util/syncpoint"
+	"github.com/rocksdb-go/rocksdb/test_util/testutil"
 	"github.com/rocksdb-go/rocksdb/util"
 	"github.com/rocksdb-go/rocksdb/util/compression"
 	"github.com/rocksdb-go/rocksdb/utilities/registry"
@@ -336,104 +336,6 @@ func markedBlocks(x *dbTest, o *rocksdb.Options, m *markedManager, wrapped, dict
 	}
 }
 
-// customCompressor compresses by LZ4 and puts a header before it: the type and
-// the dictionary's hash.
-type customCompressor struct {
-	rocksdb.CompressorWrapper
-	t    rocksdb.CompressionType
-	hash uint32
-}
-
-const customHeader = 5
-
-func newCustomCompressor(c rocksdb.Compressor, t rocksdb.CompressionType) *customCompressor {
-	if c == nil {
-		o := rocksdb.DefaultCompressionOptions()
-		c = builtin.GetCompressor(&o, rocksdb.LZ4Compression)
-	}
-	return &customCompressor{rocksdb.CompressorWrapper{Compressor: c}, t, util.GetSliceHash(c.GetSerializedDict())}
-}
-
-func (c *customCompressor) Name() string                                         { return "CompressorCustomAlg" }
-func (c *customCompressor) ID() string                                           { return c.Name() }
-func (c *customCompressor) GetPreferredCompressionType() rocksdb.CompressionType { return c.t }
-func (c *customCompressor) Clone() rocksdb.Compressor {
-	return newCustomCompressor(c.Compressor.Clone(), c.t)
-}
-
-func (c *customCompressor) MaybeCloneSpecialized(role rocksdb.CacheEntryRole, d rocksdb.CompressionDictConfig) (rocksdb.Compressor, error) {
-	s, err := c.Compressor.MaybeCloneSpecialized(role, d)
-	if err != nil {
-		return nil, err
-	}
-	if s == nil {
-		s = c.Compressor.Clone()
-	}
-	return newCustomCompressor(s, c.t), nil
-}
-
-func (c *customCompressor) CompressBlock(src, dst []byte, area any) (int, rocksdb.CompressionType, error) {
-	n, t, err := c.Compressor.CompressBlock(src, dst, area)
-	if err != nil || t == rocksdb.NoCompression {
-		return n, t, err
-	}
-	if n+customHeader > len(dst) {
-		return n, rocksdb.NoCompression, nil
-	}
-	copy(dst[customHeader:], dst[:n])
-	dst[0] = byte(c.t)
-	binary.LittleEndian.PutUint32(dst[1:], c.hash)
-	return n + customHeader, c.t, nil
-}
-
-// customDecompressor reads what customCompressor writes, and the built-in types.
-type customDecompressor struct {
-	rocksdb.DecompressorWrapper
-	hash    uint32
-	allowed map[rocksdb.CompressionType]bool // nil: all
-}
-
-func newCustomDecompressor(d rocksdb.Decompressor, allowed map[rocksdb.CompressionType]bool) *customDecompressor {
-	return &customDecompressor{rocksdb.DecompressorWrapper{Decompressor: d}, util.GetSliceHash(d.GetSerializedDict()), allowed}
-}
-
-func (d *customDecompressor) Name() string { return "DecompressorCustomAlg" }
-
-func (d *customDecompressor) MaybeCloneForDict(dict []byte) (rocksdb.Decompressor, error) {
-	c, err := d.Decompressor.MaybeCloneForDict(dict)
-	if err != nil {
-		return nil, err
-	}
-	return newCustomDecompressor(c, d.allowed), nil
-}
-
-func (d *customDecompressor) as(args *rocksdb.DecompressArgs, f func(*rocksdb.DecompressArgs) error) error {
-	if d.allowed != nil && !d.allowed[args.CompressionType] {
-		return rocksdb.Corruption("a block of a type that the file does not name")
-	}
-	t := args.CompressionType
-	if t >= rocksdb.FirstCustomCompression && t <= rocksdb.LastCustomCompression {
-		args.CompressionType = rocksdb.LZ4Compression
-		defer func() { args.CompressionType = t }()
-	}
-	return f(args)
-}
-
-func (d *customDecompressor) ExtractUncompressedSize(args *rocksdb.DecompressArgs) error {
-	if t := args.CompressionType; t >= rocksdb.FirstCustomCompression && t <= rocksdb.LastCustomCompression {
-		b := args.CompressedData
-		if len(b) < customHeader || b[0] != byte(t) || binary.LittleEndian.Uint32(b[1:]) != d.hash {
-			return rocksdb.Corruption("bad header of a custom block")
-		}
-		args.CompressedData = b[customHeader:]
-	}
-	return d.as(args, d.Decompressor.ExtractUncompressedSize)
-}
-
-func (d *customDecompressor) DecompressBlock(args *rocksdb.DecompressArgs, dst []byte) error {
-	return d.as(args, func(a *rocksdb.DecompressArgs) error { return d.Decompressor.DecompressBlock(a, dst) })
-}
-
 // customManager has the custom types 8A to 8C and the built-in ones, under a
 // compatibility name of its own.
 type customManager struct {
@@ -476,11 +378,11 @@ func (m *customManager) GetCompressor(o *rocksdb.CompressionOptions, t rocksdb.C
 	if t == rocksdb.CustomCompression8A {
 		m.used8A++
 	}
-	return newCustomCompressor(nil, t)
+	return testutil.NewCompressorCustomAlg(nil, t)
 }
 
 func (m *customManager) GetDecompressor() rocksdb.Decompressor {
-	return newCustomDecompressor(builtin.GetDecompressor(), nil)
+	return testutil.NewDecompressorCustomAlg(nil)
 }
 
 func (m *customManager) GetDecompressorOptimizeFor(rocksdb.CompressionType) rocksdb.Decompressor {
@@ -489,11 +391,7 @@ func (m *customManager) GetDecompressorOptimizeFor(rocksdb.CompressionType) rock
 
 func (m *customManager) GetDecompressorForTypes(types []rocksdb.CompressionType) rocksdb.Decompressor {
 	m.last.Store(uint32(types[0]))
-	allowed := map[rocksdb.CompressionType]bool{}
-	for _, t := range types {
-		allowed[t] = true
-	}
-	return newCustomDecompressor(builtin.GetDecompressor(), allowed)
+	return testutil.NewDecompressorCustomAlg(types)
 }
 
 var managers atomic.Int64 // how many have a name of their own
