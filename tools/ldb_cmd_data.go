@@ -82,16 +82,24 @@ func (c *LDBCommand) initDeleteRange() {
 	c.args.keys = append(c.args.keys, c.key(c.params[0]), c.key(c.params[1]))
 }
 
-// encodeTimestamp makes a timestamp of a number's leading digits.
+// encodeTimestamp makes a timestamp of a number's leading digits, as C++ streams
+// read an unsigned number: a minus counts down from 2^64.
 func encodeTimestamp(s string) ([]byte, error) {
 	s = strings.TrimLeft(s, " \t\n\v\f\r")
+	digits, negative := strings.CutPrefix(s, "-")
+	if !negative {
+		digits = strings.TrimPrefix(s, "+")
+	}
 	end := 0
-	for end < len(s) && s[end] >= '0' && s[end] <= '9' {
+	for end < len(digits) && digits[end] >= '0' && digits[end] <= '9' {
 		end++
 	}
-	v, err := strconv.ParseUint(s[:end], 10, 64)
+	v, err := strconv.ParseUint(digits[:end], 10, 64)
 	if err != nil {
 		return nil, rocksdb.InvalidArgument("user provided timestamp is not a valid uint64 value.")
+	}
+	if negative {
+		v = -v
 	}
 	return util.EncodeU64Ts(v), nil
 }

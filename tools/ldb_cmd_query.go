@@ -5,7 +5,6 @@ package tools
 
 import (
 	"bufio"
-	"fmt"
 	"strings"
 
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
@@ -70,6 +69,25 @@ func (c *LDBCommand) query(line string, p *parsedParams) error {
 	return nil
 }
 
+// queryTimestamp reads a timestamp given to cmd; ok is false, and a line was
+// printed, if it is not a number.
+func (c *LDBCommand) queryTimestamp(cmd, text string) (ts []byte, ok bool) {
+	ts, err := encodeTimestamp(text)
+	if err != nil {
+		c.printf("%s gets invalid argument: %v\n", cmd, err)
+		return nil, false
+	}
+	return ts, true
+}
+
+// timestampText is what an answer says of a timestamp, which may be nil.
+func (c *LDBCommand) timestampText(name string, ts []byte) string {
+	if len(ts) == 0 {
+		return ""
+	}
+	return " " + name + ": " + c.family().GetComparator().TimestampToString(ts)
+}
+
 func outcome(err error) string {
 	if err != nil {
 		return " failed: " + err.Error()
@@ -78,39 +96,53 @@ func outcome(err error) string {
 }
 
 func (c *LDBCommand) queryDelete(p *parsedParams) error {
+	if n := len(p.words); n != 2 && n != 3 {
+		c.printf("delete gets invalid arguments\n")
+		return nil
+	}
+	key := c.key(p.words[1])
+	if c.state == execFailed {
+		return nil
+	}
+	wo := rocksdb.DefaultWriteOptions()
+	var ts []byte
 	var err error
-	switch len(p.words) {
-	case 2:
-		key := c.key(p.words[1])
-		if c.state == execFailed {
+	if len(p.words) == 2 {
+		err = c.db.Delete(&wo, c.family(), key)
+	} else {
+		var ok bool
+		if ts, ok = c.queryTimestamp("delete", p.words[2]); !ok {
 			return nil
 		}
-		wo := rocksdb.DefaultWriteOptions()
-		err = c.db.Delete(&wo, c.family(), key)
-		c.printf("delete %s%s\n", c.keyText(key), outcome(err))
-	case 3:
-		err = rocksdb.NotSupported("delete with a timestamp")
-	default:
-		c.printf("delete gets invalid arguments\n")
+		err = c.db.DeleteWithTimestamp(&wo, c.family(), key, ts)
 	}
+	c.printf("delete %s%s%s\n", c.keyText(key), c.timestampText("write_ts", ts), outcome(err))
 	return err
 }
 
 func (c *LDBCommand) queryPut(p *parsedParams) error {
+	n := len(p.words)
+	if n != 3 && n != 4 {
+		c.printf("put gets invalid arguments\n")
+		return nil
+	}
+	key, value := c.key(p.words[1]), c.value(p.words[n-1])
+	if c.state == execFailed {
+		return nil
+	}
+	var ts []byte
 	var err error
-	switch len(p.words) {
-	case 3:
-		key, value := c.key(p.words[1]), c.value(p.words[2])
-		if c.state == execFailed {
+	if n == 3 {
+		err = c.put(key, value)
+	} else {
+		var ok bool
+		if ts, ok = c.queryTimestamp("put", p.words[2]); !ok {
 			return nil
 		}
-		err = c.put(key, value)
-		c.printf("put %s => %s%s\n", c.keyText(key), c.valueText(value), outcome(err))
-	case 4:
-		err = rocksdb.NotSupported("put with a timestamp")
-	default:
-		c.printf("put gets invalid arguments\n")
+		wo := rocksdb.DefaultWriteOptions()
+		err = c.db.PutWithTimestamp(&wo, c.family(), key, ts, value)
 	}
+	c.printf("put %s%s => %s%s\n", c.keyText(key), c.timestampText("write_ts", ts), c.valueText(value), outcome(err))
 	return err
 }
 
@@ -124,12 +156,9 @@ func (c *LDBCommand) queryOptions(cmd string, p *parsedParams, others ...string)
 			return ro, false
 		}
 		if name == "read_timestamp" {
-			ts, err := encodeTimestamp(text)
-			if err != nil {
-				c.printf("%s gets invalid argument: %v\n", cmd, err)
+			if ro.Timestamp, ok = c.queryTimestamp(cmd, text); !ok {
 				return ro, false
 			}
-			ro.Timestamp = ts
 		}
 	}
 	return ro, true
@@ -144,19 +173,14 @@ func (c *LDBCommand) queryGet(p *parsedParams) error {
 	if !ok {
 		return nil
 	}
-	ucmp := c.family().GetComparator()
 	var v rocksdb.PinnableSlice
 	defer v.Release()
 	err := c.get(&ro, key, &v)
 	if err == nil {
-		c.printf("%s\n", c.entryText(key, ro.Timestamp, v.Data(), nil, ucmp))
+		c.printf("%s\n", c.entryText(key, ro.Timestamp, v.Data(), nil, c.family().GetComparator()))
 		return nil
 	}
-	ts := ""
-	if len(ro.Timestamp) > 0 {
-		ts = " read_timestamp: " + ucmp.TimestampToString(ro.Timestamp)
-	}
-	c.printf("get %s%s status: %v\n", c.keyText(key), ts, err)
+	c.printf("get %s%s status: %v\n", c.keyText(key), c.timestampText("read_timestamp", ro.Timestamp), err)
 	return err
 }
 
@@ -184,9 +208,8 @@ func (c *LDBCommand) queryCount(p *parsedParams) error {
 	for seekFrom(it, from); it.Valid(); it.Next() {
 		n++
 	}
-	err := it.Status()
-	if err != nil {
-		c.printf("%s\n", fmt.Sprintf("scan from %s to %s failed: %v", c.keyText(from), c.keyText(to), err))
+	if err := it.Status(); err != nil {
+		c.printf("scan from %s%s to %s failed: %v\n", c.keyText(from), c.timestampText("read_timestamp", ro.Timestamp), c.keyText(to), err)
 		return nil
 	}
 	c.printf("%d\n", n)

@@ -269,7 +269,7 @@ func (c *LDBCommand) dumpDB() {
 	}
 	for max := c.args.maxKeys; it.Valid() && max != 0; it.Next() {
 		p.add(1)
-		if c.args.to != nil && ucmp.Compare(it.Key(), c.args.to) >= 0 {
+		if c.args.to != nil && ucmp.CompareWithoutTimestamp(it.Key(), false, c.args.to, false) >= 0 {
 			break
 		}
 		at, ok := c.inRange(it, times)

@@ -4,6 +4,7 @@ package tools
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -139,7 +140,7 @@ func (c *LDBCommand) dumpBatch(record []byte, r *wal.Reader, d *walDump, familie
 		c.failErr("Parsing write batch failed: ", err)
 		return false
 	}
-	if err := c.checkTimestampSizes(r.GetRecordedTimestampSize()); err != nil {
+	if err := c.checkTimestampSizes(batch, r.GetRecordedTimestampSize()); err != nil {
 		c.failErr("", err)
 		return false
 	}
@@ -164,15 +165,21 @@ func (c *LDBCommand) dumpBatch(record []byte, r *wal.Reader, d *walDump, familie
 }
 
 // checkTimestampSizes compares the sizes that a log recorded with those of the
-// families that are open.
-func (c *LDBCommand) checkTimestampSizes(recorded map[uint32]uint16) error {
-	for _, id := range slices.Sorted(maps.Keys(c.ucmps)) {
-		if size := c.ucmps[id].TimestampSize(); size != int(recorded[id]) {
-			return rocksdb.InvalidArgument(fmt.Sprintf("Format for user keys in WAL file is inconsistent with the comparator used to open the DB. "+
-				"Timestamp size recorded in WAL vs specified by comparator: {(cf_id: %d, [recorded: %d, comparator: %d])}", id, recorded[id], size))
-		}
+// open families that the batch writes to.
+func (c *LDBCommand) checkTimestampSizes(batch *writebatch.WriteBatch, recorded map[uint32]uint16) error {
+	running := make(map[uint32]int, len(c.ucmps))
+	for id, ucmp := range c.ucmps {
+		running[id] = ucmp.TimestampSize()
 	}
-	return nil
+	if _, err := writebatch.HandleWriteBatchTimestampSizeDifference(batch, running, recorded, writebatch.VerifyConsistency); err == nil {
+		return nil
+	}
+	var sizes []string
+	for _, id := range slices.Sorted(maps.Keys(running)) {
+		sizes = append(sizes, fmt.Sprintf("(cf_id: %d, [recorded: %d, comparator: %d])", id, recorded[id], running[id]))
+	}
+	return errors.New("Format for user keys in WAL file is inconsistent with the comparator used to open the DB. " +
+		"Timestamp size recorded in WAL vs specified by comparator: {" + strings.Join(sizes, ", ") + "}")
 }
 
 func (c *LDBCommand) noteUnknownFamilies(families map[uint32]bool) {

@@ -78,15 +78,13 @@ var getScratchPool = sync.Pool{New: func() any { return &getScratch{} }}
 // have one.
 func checkReadTimestamp(ro *rocksdb.ReadOptions, cfd *db.ColumnFamilyData) error {
 	size := cfd.UserComparator().TimestampSize()
-	switch {
-	case size == 0 && ro.Timestamp != nil:
-		return rocksdb.InvalidArgument("cannot call this method on column family that does not enable timestamp")
-	case size > 0 && ro.Timestamp == nil:
-		return rocksdb.InvalidArgument("cannot call this method on column family that enables timestamp")
-	case size != len(ro.Timestamp):
-		return rocksdb.InvalidArgumentf("timestamp size mismatch: %d bytes given, %d expected", len(ro.Timestamp), size)
+	if ro.Timestamp == nil {
+		if size > 0 {
+			return timestampsEnabled(cfd.GetName())
+		}
+		return nil
 	}
-	return nil
+	return checkTimestampSize(cfd.GetName(), size, ro.Timestamp)
 }
 
 // Get finds key's value and pins it in value, which is released first. The

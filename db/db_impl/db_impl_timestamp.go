@@ -50,17 +50,41 @@ func (d *DBImpl) GetWithTimestamp(ro *rocksdb.ReadOptions, cf rocksdb.ColumnFami
 	return d.get(ro, cf, key, value, ts)
 }
 
+// timestampsEnabled is the error of a call that should have had a timestamp.
+func timestampsEnabled(family string) error {
+	return rocksdb.InvalidArgumentf("cannot call this method on column family %s that enables timestamp", family)
+}
+
+// checkTimestampSize refuses a timestamp that is not of the size, 0 for none,
+// that the family's keys have.
+func checkTimestampSize(family string, size int, ts []byte) error {
+	switch {
+	case size == 0:
+		return rocksdb.InvalidArgumentf("cannot call this method on column family %s that does not enable timestamp", family)
+	case size != len(ts):
+		return rocksdb.InvalidArgumentf("Timestamp sizes mismatch: expect %d, %d given", size, len(ts))
+	}
+	return nil
+}
+
+// failIfHasTimestamps refuses a call without timestamp where keys have some.
+func (d *DBImpl) failIfHasTimestamps(cf rocksdb.ColumnFamilyHandle) error {
+	if cf == nil {
+		cf = d.defaultHandle
+	}
+	if cf.GetComparator().TimestampSize() > 0 {
+		return timestampsEnabled(cf.GetName())
+	}
+	return nil
+}
+
 // stamped runs one call of a family with timestamps as a batch of its own.
 func (d *DBImpl) stamped(wo *rocksdb.WriteOptions, cf rocksdb.ColumnFamilyHandle, ts []byte, fill func(*writebatch.WriteBatch, rocksdb.ColumnFamilyHandle) error) error {
 	if cf == nil {
 		cf = d.defaultHandle
 	}
-	ucmp := cf.GetComparator()
-	switch n := ucmp.TimestampSize(); {
-	case n == 0:
-		return rocksdb.InvalidArgumentf("cannot call this method on column family %s that does not enable timestamp", cf.GetName())
-	case n != len(ts):
-		return rocksdb.InvalidArgumentf("Timestamp sizes mismatch: expect %d, %d given", n, len(ts))
+	if err := checkTimestampSize(cf.GetName(), cf.GetComparator().TimestampSize(), ts); err != nil {
+		return err
 	}
 	return d.single(wo, func(b *writebatch.WriteBatch) error { return fill(b, cf) })
 }

@@ -22,12 +22,17 @@ func (d *DBImpl) PutEntity(wo *rocksdb.WriteOptions, cf rocksdb.ColumnFamilyHand
 	if cf == nil {
 		cf = d.defaultHandle
 	}
-	return d.single(wo, func(b *writebatch.WriteBatch) error { return b.PutEntityCF(cf, key, columns) })
+	return d.unstamped(wo, cf, func(b *writebatch.WriteBatch) error { return b.PutEntityCF(cf, key, columns) })
 }
 
 // PutEntityAttributeGroups stores an entity that is spread over several
 // families.
 func (d *DBImpl) PutEntityAttributeGroups(wo *rocksdb.WriteOptions, key []byte, groups []rocksdb.AttributeGroup) error {
+	for _, g := range groups {
+		if err := d.failIfHasTimestamps(g.ColumnFamily); err != nil {
+			return err
+		}
+	}
 	return d.single(wo, func(b *writebatch.WriteBatch) error { return b.PutEntityAttributeGroups(key, groups) })
 }
 

@@ -48,6 +48,14 @@ func orDefault(wo *rocksdb.WriteOptions) *rocksdb.WriteOptions {
 	return wo
 }
 
+// unstamped is single for a family whose keys have no timestamps.
+func (d *DBImpl) unstamped(wo *rocksdb.WriteOptions, cf rocksdb.ColumnFamilyHandle, fill func(b *writebatch.WriteBatch) error) error {
+	if err := d.failIfHasTimestamps(cf); err != nil {
+		return err
+	}
+	return d.single(wo, fill)
+}
+
 // single runs one call as a batch of its own.
 // Upstream: DB::Put, DB::Merge.
 func (d *DBImpl) single(wo *rocksdb.WriteOptions, fill func(b *writebatch.WriteBatch) error) error {
@@ -74,6 +82,8 @@ func (d *DBImpl) Put(wo *rocksdb.WriteOptions, cf rocksdb.ColumnFamilyHandle, ke
 	err := s.batch.PutCF(cf, key, value)
 	if err == nil {
 		err = d.writeImpl(orDefault(wo), &s.batch, nil, s)
+	} else if e := d.failIfHasTimestamps(cf); e != nil {
+		err = e
 	}
 	writeScratchPool.Put(s)
 	return err
@@ -81,22 +91,22 @@ func (d *DBImpl) Put(wo *rocksdb.WriteOptions, cf rocksdb.ColumnFamilyHandle, ke
 
 // Delete removes key.
 func (d *DBImpl) Delete(wo *rocksdb.WriteOptions, cf rocksdb.ColumnFamilyHandle, key []byte) error {
-	return d.single(wo, func(b *writebatch.WriteBatch) error { return b.DeleteCF(cf, key) })
+	return d.unstamped(wo, cf, func(b *writebatch.WriteBatch) error { return b.DeleteCF(cf, key) })
 }
 
 // SingleDelete removes key, which was put at most once.
 func (d *DBImpl) SingleDelete(wo *rocksdb.WriteOptions, cf rocksdb.ColumnFamilyHandle, key []byte) error {
-	return d.single(wo, func(b *writebatch.WriteBatch) error { return b.SingleDeleteCF(cf, key) })
+	return d.unstamped(wo, cf, func(b *writebatch.WriteBatch) error { return b.SingleDeleteCF(cf, key) })
 }
 
 // Merge adds an operand to key.
 func (d *DBImpl) Merge(wo *rocksdb.WriteOptions, cf rocksdb.ColumnFamilyHandle, key, operand []byte) error {
-	return d.single(wo, func(b *writebatch.WriteBatch) error { return b.MergeCF(cf, key, operand) })
+	return d.unstamped(wo, cf, func(b *writebatch.WriteBatch) error { return b.MergeCF(cf, key, operand) })
 }
 
 // DeleteRange removes the keys in [begin, end).
 func (d *DBImpl) DeleteRange(wo *rocksdb.WriteOptions, cf rocksdb.ColumnFamilyHandle, begin, end []byte) error {
-	return d.single(wo, func(b *writebatch.WriteBatch) error { return b.DeleteRangeCF(cf, begin, end) })
+	return d.unstamped(wo, cf, func(b *writebatch.WriteBatch) error { return b.DeleteRangeCF(cf, begin, end) })
 }
 
 // Write applies a batch atomically.
