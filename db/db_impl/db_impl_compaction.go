@@ -17,6 +17,7 @@ import (
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
 	"github.com/rocksdb-go/rocksdb/logging"
 	"github.com/rocksdb-go/rocksdb/monitoring"
+	"github.com/rocksdb-go/rocksdb/options"
 	"github.com/rocksdb-go/rocksdb/test_util/syncpoint"
 	"github.com/rocksdb-go/rocksdb/util"
 )
@@ -677,7 +678,8 @@ func (d *DBImpl) compactLevels(o *rocksdb.CompactRangeOptions, cfd *db.ColumnFam
 		if io.LevelCompactionDynamicLevelBytes && level == 0 {
 			out = compaction.CompactToBaseLevel
 		}
-		reached, err := d.runManualCompaction(cfd, level, out, o, begin, end, trimTS, false, ^uint64(0))
+		// What is to be trimmed has to be read.
+		reached, err := d.runManualCompaction(cfd, level, out, o, begin, end, trimTS, len(trimTS) > 0, ^uint64(0))
 		if err != nil {
 			return final, err
 		}
@@ -707,14 +709,13 @@ func (d *DBImpl) firstOverlappedLevel(cfd *db.ColumnFamilyData, begin, end []byt
 	ro := rocksdb.DefaultReadOptions()
 	ro.TotalOrderSeek = true
 	ro.IOActivity = rocksdb.IOActivityCompaction
+	looksInside := begin != nil && end != nil && !splitByPartitioner(cfd.IOptions(), begin, end)
 	for level := range vs.NumNonEmptyLevels() {
-		overlap := true
-		if begin != nil && end != nil {
-			var err error
-			if overlap, err = sv.Current.OverlapWithLevelIterator(&ro, begin, end, level); err != nil {
-				overlap = vs.OverlapInLevel(level, begin, end)
-			}
-		} else {
+		overlap, err := false, error(nil)
+		if looksInside {
+			overlap, err = sv.Current.OverlapWithLevelIterator(&ro, begin, end, level)
+		}
+		if !looksInside || err != nil {
 			overlap = vs.OverlapInLevel(level, begin, end)
 		}
 		if overlap {
@@ -724,7 +725,19 @@ func (d *DBImpl) firstOverlappedLevel(cfd *db.ColumnFamilyData, begin, end []byt
 	return -1, nil
 }
 
-// hasConflictLocked tells whether m has to wait for other manual compactions.
+// splitByPartitioner tells whether a boundary of partitions lies in the range,
+// ends included: a file across it has to be rewritten though it may have no key
+// there.
+func splitByPartitioner(io *options.ImmutableOptions, begin, end []byte) bool {
+	if io.SstPartitionerFactory == nil {
+		return false
+	}
+	p := io.SstPartitionerFactory.CreatePartitioner(&rocksdb.SstPartitionerContext{IsManualCompaction: true, OutputLevel: -1,
+		SmallestUserKey: begin, LargestUserKey: end})
+	return p != nil && !p.CanDoTrivialMove(begin, end)
+}
+
+// mustWaitLocked tells whether m has to wait for other manual compactions.
 // Upstream: DBImpl::ShouldntRunManualCompaction, DBImpl::MCOverlap,
 // DBImpl::HasExclusiveManualCompaction.
 func (d *DBImpl) mustWaitLocked(m *manualCompaction) bool {
