@@ -29,7 +29,7 @@ func (c *stressCompactionFilter) FilterV3(_ int, key []byte, _ rocksdb.Compactio
 	if c.shared == nil || len(key) == 0 || '0' <= key[0] && key[0] <= '9' {
 		return rocksdb.FilterKeep, nil, nil
 	}
-	n, ok := c.keys.intVal(key)
+	n, ok := c.keys.intVal(c.shared.flags.stripTimestamp(key))
 	if !ok || int64(n) >= c.shared.flags.MaxKey {
 		return rocksdb.FilterKeep, nil, nil
 	}

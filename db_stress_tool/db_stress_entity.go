@@ -121,13 +121,14 @@ func (s *stressTest) countEntity(t *threadState, what string, key []byte, e *ent
 	return true
 }
 
-func (n *nonBatchedTest) getEntity(t *threadState, ro *rocksdb.ReadOptions, cfs []int, keys []int64) {
+func (n *nonBatchedTest) getEntity(t *threadState, base *rocksdb.ReadOptions, cfs []int, keys []int64) {
 	cf, key := cfs[0], keys[0]
 	k := n.tool.keys.key(key)
-	pre := t.shared.get(cf, key)
-	e := n.stressTest.getEntity(ro, cf, k)
+	ro, pre := *base, t.shared.get(cf, key)
+	old := n.stampLookup(t, &ro)
+	e := n.stressTest.getEntity(&ro, cf, k)
 	post := t.shared.get(cf, key)
-	if n.countEntity(t, "GetEntity", k, &e) {
+	if n.countEntity(t, "GetEntity", k, &e) && !old {
 		n.checkRead("GetEntity()", cf, key, pre, post, defaultColumn(e.columns), e.err)
 	}
 }
@@ -138,6 +139,7 @@ func (n *nonBatchedTest) multiGetEntity(t *threadState, base *rocksdb.ReadOption
 	defer n.releaseSnapshot(snap)
 	ro := *base
 	ro.Snapshot = snap
+	n.stampLookup(t, &ro)
 	encoded := make([][]byte, len(keys))
 	for i, k := range keys {
 		encoded[i] = n.tool.keys.key(k)

@@ -115,6 +115,7 @@ func (s *stressTest) checkCopy(t *threadState, what, dir string, cfs []int, key 
 	k := s.tool.keys.key(key)
 	for _, cf := range cfs {
 		ro := rocksdb.DefaultReadOptions()
+		ro.Timestamp = s.flags.now()
 		var v rocksdb.PinnableSlice
 		err := d.Get(&ro, handles[cf], k, &v)
 		v.Release()

@@ -91,7 +91,7 @@ type flagsMore struct {
 	WriteFaultOneIn                             int32   `flag:"write_fault_one_in,0" help:"one in that many write operations fails; 0 for none"`
 	ExcludeWALFromWriteFaultInjection           bool    `flag:"exclude_wal_from_write_fault_injection,false" help:"no write errors of WAL files"`
 	MetadataWriteFaultOneIn                     int32   `flag:"metadata_write_fault_one_in,1000" help:"one in that many metadata write operations fails; 0 for none"`
-	UserTimestampSize                           uint64  `flag:"user_timestamp_size,0" unbuilt:"0" help:"user timestamp size"`
+	UserTimestampSize                           uint64  `flag:"user_timestamp_size,0" help:"bytes of the timestamps that keys have: 0 or 8"`
 	PersistUserDefinedTimestamps                bool    `flag:"persist_user_defined_timestamps,true" help:"Options::persist_user_defined_timestamps"`
 	OpenMetadataReadFaultOneIn                  int32   `flag:"open_metadata_read_fault_one_in,0" help:"one in that many open metadata read operations fails; 0 for none"`
 	OpenMetadataWriteFaultOneIn                 int32   `flag:"open_metadata_write_fault_one_in,0" help:"one in that many open metadata write operations fails; 0 for none"`

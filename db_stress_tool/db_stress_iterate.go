@@ -138,7 +138,7 @@ func (p *iterPair) verify(op iterOp) {
 	if p.diverged {
 		return
 	}
-	if p.undefined(op) {
+	if p.ro.IterStartTS != nil || p.undefined(op) { // versions are not compared
 		p.diverged = true
 		return
 	}
@@ -254,6 +254,7 @@ func (s *stressTest) testIterate(t *threadState, base *rocksdb.ReadOptions, cfs 
 	defer s.releaseSnapshot(snap)
 	ro := *base
 	ro.Snapshot = snap
+	s.stampScan(t, &ro)
 	ro.PinData, ro.BackgroundPurgeOnIteratorCleanup = t.rand.OneIn(2), t.rand.OneIn(2)
 	total := s.options.PrefixExtractor == nil
 	if t.rand.OneIn(16) {
@@ -320,6 +321,7 @@ func (s *stressTest) iterateFrom(t *threadState, ro *rocksdb.ReadOptions, it str
 	f := s.flags
 	cmp := rocksdb.DefaultReadOptions()
 	cmp.Snapshot, cmp.TotalOrderSeek = snap, true
+	cmp.Timestamp, cmp.IterStartTS = ro.Timestamp, ro.IterStartTS
 	control := s.mode.controlFamily(t, cf)
 	p := &iterPair{s: s, t: t, cf: control, ro: ro, it: it, ctl: s.db.NewIterator(&cmp, s.cf(control)), log: log}
 	defer s.closeIterator(p.ctl)
@@ -363,6 +365,7 @@ func (s *stressTest) testMultiScan(t *threadState, base *rocksdb.ReadOptions, cf
 	defer s.releaseSnapshot(snap)
 	ro := *base
 	ro.Snapshot = snap
+	s.stampScan(t, &ro)
 	ro.PinData, ro.BackgroundPurgeOnIteratorCleanup = t.rand.OneIn(2), t.rand.OneIn(2)
 	args := rocksdb.DefaultMultiScanArgs(util.BytewiseComparator())
 	args.Reverse = f.MultiscanReverse
@@ -403,6 +406,7 @@ func (s *stressTest) scanRange(t *threadState, ro *rocksdb.ReadOptions, it *dbim
 	r := args.Ranges[i].Range
 	cmp := rocksdb.DefaultReadOptions()
 	cmp.Snapshot, cmp.TotalOrderSeek = snap, true
+	cmp.Timestamp, cmp.IterStartTS = ro.Timestamp, ro.IterStartTS
 	control := s.mode.controlFamily(t, cf)
 	p := &iterPair{s: s, t: t, cf: control, ro: ro, it: it, ctl: s.db.NewIterator(&cmp, s.cf(control)), log: log}
 	defer s.closeIterator(p.ctl)

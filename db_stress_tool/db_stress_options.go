@@ -352,6 +352,7 @@ func (s *stressTest) cfOptionsFromFlags(o *rocksdb.ColumnFamilyOptions) error {
 	} else {
 		o.MergeOperator = mergeoperators.PutOperatorV2{}
 	}
+	s.timestampsFromFlags(o)
 	if f.EnableCompactionFilter {
 		s.filterFactory = &stressCompactionFilterFactory{keys: t.keys}
 		o.CompactionFilterFactory = s.filterFactory

@@ -52,7 +52,7 @@ func newSharedState(f *Flags, s *stressTest) (*sharedState, error) {
 		return nil, rocksdb.InvalidArgument("Cannot use --expected_values_dir on when --clear_column_family_one_in is greater than zero.")
 	}
 	sh.expected = &expectedStateManager{
-		maxKey: f.MaxKey, families: int(f.ColumnFamilies), fs: env.DefaultFileSystem(), dir: s.expectedDir, keys: s.tool.keys,
+		maxKey: f.MaxKey, families: int(f.ColumnFamilies), fs: env.DefaultFileSystem(), dir: s.expectedDir, keys: s.tool.keys, strip: f.stripTimestamp,
 		check: func(c rocksdb.WideColumns) bool { return f.verifyWideColumns(defaultColumn(c), c) },
 		fail:  s.tool.fatal,
 	}
@@ -212,6 +212,7 @@ type heldSnapshot struct {
 	cf        int
 	cfName    string
 	key       []byte
+	timestamp []byte
 	err       error
 	value     []byte
 	keys      []bool // of the default family, or nil

@@ -181,7 +181,7 @@ func (s *stressTest) readOptions(t *threadState) rocksdb.ReadOptions {
 // verifyReadOptions are for verification: no errors are injected.
 func (s *stressTest) verifyReadOptions() rocksdb.ReadOptions {
 	ro := rocksdb.DefaultReadOptions()
-	ro.VerifyChecksums = s.flags.VerifyChecksum
+	ro.VerifyChecksums, ro.Timestamp = s.flags.VerifyChecksum, s.flags.now()
 	return ro
 }
 
@@ -390,6 +390,7 @@ func (s *stressTest) putsEntity(base uint32) bool {
 // putOrMerge writes a value the way that the flags and its number say.
 func (s *stressTest) putOrMerge(wo *rocksdb.WriteOptions, cf int, key []byte, base uint32, value []byte) error {
 	f := s.flags
+	ts := f.now()
 	switch {
 	case s.putsEntity(base):
 		b := newBatch()
@@ -397,8 +398,12 @@ func (s *stressTest) putOrMerge(wo *rocksdb.WriteOptions, cf int, key []byte, ba
 			return err
 		}
 		return s.db.Write(wo, b)
+	case f.UseMerge && ts != nil:
+		return s.db.MergeWithTimestamp(wo, s.cf(cf), key, ts, value)
 	case f.UseMerge:
 		return s.db.Merge(wo, s.cf(cf), key, value)
+	case ts != nil:
+		return s.db.PutWithTimestamp(wo, s.cf(cf), key, ts, value)
 	}
 	return s.db.Put(wo, s.cf(cf), key, value)
 }

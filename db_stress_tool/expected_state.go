@@ -149,7 +149,8 @@ type expectedStateManager struct {
 	savedSeqno uint64
 	check      func(columns rocksdb.WideColumns) bool
 	keys       *keyGenerator
-	fail       func(error) // of a trace that cannot be written; does not return
+	strip      func(key []byte) []byte // of its timestamp
+	fail       func(error)             // of a trace that cannot be written; does not return
 }
 
 func (m *expectedStateManager) path(name string) string { return filepath.Join(m.dir, name) }
@@ -439,7 +440,7 @@ func (h *stateReplayer) done(n uint64) error {
 }
 
 func (h *stateReplayer) key(cf uint32, key []byte) (int64, error) {
-	n, ok := h.manager.keys.intVal(key)
+	n, ok := h.manager.keys.intVal(h.manager.strip(key))
 	if !ok || n > uint64(h.state.maxKey) || int(cf) >= h.manager.families {
 		return 0, rocksdb.Corruption("unable to parse key", fmt.Sprintf("%X of column family %d", key, cf))
 	}

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	dbimpl "github.com/rocksdb-go/rocksdb/db/db_impl"
+	"github.com/rocksdb-go/rocksdb/db/dbformat"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
 	"github.com/rocksdb-go/rocksdb/util"
 	writebatchwithindex "github.com/rocksdb-go/rocksdb/utilities/write_batch_with_index"
@@ -46,7 +47,11 @@ func (n *nonBatchedTest) verifyDB(t *threadState) {
 		if sh.failed() || start >= end {
 			return
 		}
-		switch t.rand.Uniform(numVerifications) {
+		ways := numVerifications
+		if f.stamped() {
+			ways = byMultiScan // prepared ranges are not for timestamps
+		}
+		switch t.rand.Uniform(ways) {
 		case byIterator:
 			n.verifyByIterator(t, &ro, cf, start, end)
 		case byMultiGet:
@@ -210,12 +215,13 @@ func (n *nonBatchedTest) verifyOrSync(cf int, key int64, value []byte, what stri
 	return false
 }
 
-func (n *nonBatchedTest) keyMayExist(t *threadState, ro *rocksdb.ReadOptions, cf int, key int64) {
-	pre := t.shared.get(cf, key)
+func (n *nonBatchedTest) keyMayExist(t *threadState, base *rocksdb.ReadOptions, cf int, key int64) {
+	ro, pre := *base, t.shared.get(cf, key)
+	old := n.stampLookup(t, &ro)
 	var v rocksdb.PinnableSlice
-	may, _ := n.db.KeyMayExist(ro, n.cf(cf), n.tool.keys.key(key), &v)
+	may, _ := n.db.KeyMayExist(&ro, n.cf(cf), n.tool.keys.key(key), &v)
 	v.Release()
-	if post := t.shared.get(cf, key); !may && !n.flags.SkipVerifydb && mustHaveExisted(pre, post) {
+	if post := t.shared.get(cf, key); !may && !old && !n.flags.SkipVerifydb && mustHaveExisted(pre, post) {
 		n.abortKey(cf, key, "inconsistent values: expected state has the key, KeyMayExist() returns false")
 	}
 }
@@ -244,12 +250,28 @@ func (n *nonBatchedTest) checkRead(what string, cf int, key int64, pre, post exp
 	}
 }
 
-func (n *nonBatchedTest) get(t *threadState, ro *rocksdb.ReadOptions, cfs []int, keys []int64) {
-	cf, key := cfs[0], keys[0]
+// checkOldRead checks what a read at an earlier timestamp gave: any value, or
+// none.
+func (n *nonBatchedTest) checkOldRead(what string, cf int, key int64, value []byte, err error) {
+	if base, ok := getValueBase(value); err == nil && (!ok || !bytes.Equal(value, n.flags.generateValue(base))) {
+		n.abortKey(cf, key, "%s of an earlier timestamp returns %X, which is not the value of its base", what, value)
+	}
+	if err != nil && !rocksdb.IsNotFound(err) && !isInjected(err) {
+		n.abortKey(cf, key, "%s of an earlier timestamp returns %v", what, err)
+	}
+}
+
+func (n *nonBatchedTest) get(t *threadState, base *rocksdb.ReadOptions, cfs []int, keys []int64) {
+	cf, key, ro := cfs[0], keys[0], *base
 	pre := t.shared.get(cf, key)
-	value, err := n.get2(ro, cf, key)
+	old := n.stampLookup(t, &ro)
+	value, err := n.get2(&ro, cf, key)
 	post := t.shared.get(cf, key)
-	n.checkRead("Get()", cf, key, pre, post, value, err)
+	if old {
+		n.checkOldRead("Get()", cf, key, value, err)
+	} else {
+		n.checkRead("Get()", cf, key, pre, post, value, err)
+	}
 	if err == nil || rocksdb.IsNotFound(err) {
 		t.stats.addGets(err == nil)
 	}
@@ -267,12 +289,18 @@ func (n *nonBatchedTest) multiGet(t *threadState, base *rocksdb.ReadOptions, cfs
 	for i, k := range keys {
 		encoded[i], pre[i] = n.tool.keys.key(k), t.shared.get(cf, k)
 	}
+	old := n.stampLookup(t, &ro)
 	values, errs := n.stressTest.multiGet(&ro, cf, encoded)
 	for i, k := range keys {
-		if ro.Snapshot == nil {
+		switch {
+		case ro.Snapshot != nil:
+			if !isInjected(errs[i]) {
+				n.compareWithGet(&ro, cf, encoded[i], values[i], errs[i])
+			}
+		case old:
+			n.checkOldRead("MultiGet()", cf, k, values[i], errs[i])
+		default:
 			n.checkRead("MultiGet()", cf, k, pre[i], t.shared.get(cf, k), values[i], errs[i])
-		} else if !isInjected(errs[i]) {
-			n.compareWithGet(&ro, cf, encoded[i], values[i], errs[i])
 		}
 		if errs[i] == nil || rocksdb.IsNotFound(errs[i]) {
 			t.stats.addGets(errs[i] == nil)
@@ -303,6 +331,7 @@ func (n *nonBatchedTest) prefixScan(t *threadState, base *rocksdb.ReadOptions, c
 	default:
 		bounded = false
 	}
+	n.stampScan(t, &ro)
 	it := n.db.NewIterator(&ro, n.cf(cfs[0]))
 	defer n.closeIterator(it)
 	count := int64(0)
@@ -314,6 +343,9 @@ func (n *nonBatchedTest) prefixScan(t *threadState, base *rocksdb.ReadOptions, c
 			break
 		}
 		count++
+		if ro.IterStartTS != nil && !holdsValue(it.Key()) {
+			continue
+		}
 		if ro.AllowUnpreparedValue && !it.PrepareValue() {
 			break
 		}
@@ -322,7 +354,7 @@ func (n *nonBatchedTest) prefixScan(t *threadState, base *rocksdb.ReadOptions, c
 			break
 		}
 	}
-	if hasUpper && uint64(count) > n.tool.keys.prefixKeyCount(prefix, upper) {
+	if hasUpper && ro.IterStartTS == nil && uint64(count) > n.tool.keys.prefixKeyCount(prefix, upper) {
 		n.abort("TestPrefixScan of %X found %d keys", prefix, count)
 	}
 	if err := it.Status(); err == nil {
@@ -330,6 +362,15 @@ func (n *nonBatchedTest) prefixScan(t *threadState, base *rocksdb.ReadOptions, c
 	} else if !isInjected(err) {
 		n.abort("TestPrefixScan error: %v with prefix %X, iterate_upper_bound: %X, prefix_same_as_start: %v", err, prefix, ro.IterateUpperBound, ro.PrefixSameAsStart)
 	}
+}
+
+// holdsValue tells of an internal key whether its entry has a value.
+func holdsValue(key []byte) bool {
+	switch _, t := dbformat.UnPackSequenceAndType(dbformat.ExtractInternalKeyFooter(key)); t {
+	case dbformat.TypeValue, dbformat.TypeBlobIndex, dbformat.TypeWideColumnEntity:
+		return true
+	}
+	return false
 }
 
 // lockForPut locks a key that may be written: one that is not to be overwritten
@@ -383,7 +424,7 @@ func (n *nonBatchedTest) put(t *threadState, wo *rocksdb.WriteOptions, cfs []int
 
 // ingestsBatch tells whether an update is to be an ingested batch.
 func (n *nonBatchedTest) ingestsBatch(t *threadState) bool {
-	return t.rand.OneInOpt(int(n.flags.IngestWbwiOneIn))
+	return !n.flags.stamped() && t.rand.OneInOpt(int(n.flags.IngestWbwiOneIn))
 }
 
 // ingest applies an indexed batch that fill fills.
@@ -416,10 +457,7 @@ func (n *nonBatchedTest) delete(t *threadState, wo *rocksdb.WriteOptions, cfs []
 				return b.SingleDeleteCF(n.cf(cf), k)
 			})
 		}
-		if overwrite {
-			return n.db.Delete(wo, n.cf(cf), k)
-		}
-		return n.db.SingleDelete(wo, n.cf(cf), k)
+		return n.deleteKey(wo, cf, k, !overwrite)
 	})
 	switch {
 	case !done:
@@ -442,7 +480,7 @@ func (n *nonBatchedTest) deleteRange(t *threadState, wo *rocksdb.WriteOptions, c
 	defer t.shared.lockKeyRange(cf, key, key+width)()
 	pending := t.shared.prepareDeleteRange(cf, key, key+width)
 	begin, end := n.tool.keys.key(key), n.tool.keys.key(key+width)
-	done, err := n.writeUntilDone("TestDeleteRange", func() error { return n.db.DeleteRange(wo, n.cf(cf), begin, end) })
+	done, err := n.writeUntilDone("TestDeleteRange", func() error { return n.deleteKeyRange(wo, cf, begin, end) })
 	for i := range pending {
 		if done {
 			pending[i].commit()
@@ -719,6 +757,11 @@ func (n *nonBatchedTest) iterateAgainstExpected(t *threadState, base *rocksdb.Re
 	}
 	ro := *base
 	ro.TotalOrderSeek = ro.TotalOrderSeek || f.PrefixSize > 0
+	if f.stamped() {
+		// What is written meanwhile could have an earlier timestamp and be seen.
+		defer t.shared.lockKeyRange(cfs[0], lb, lb+width)()
+		ro.Timestamp = f.now()
+	}
 	if !f.DestroyDBInitially {
 		// Beyond may be keys of a test of batches.
 		ro.IterateUpperBound = n.tool.keys.key(f.MaxKey)

@@ -20,7 +20,7 @@ import (
 const usage = `db_crashtest runs db_stress and kills it, again and again, and lets the next run verify what the killed one left.
 
 USAGE:
-  db_crashtest {blackbox|whitebox} [--simple] [--cf_consistency] [--test_best_efforts_recovery] [--duration=SECONDS]
+  db_crashtest {blackbox|whitebox} [--simple] [--cf_consistency] [--test_best_efforts_recovery] [--enable_ts] [--duration=SECONDS]
                [--interval=SECONDS] [--random_kill_odd=N] [--initial_random_seed_override=N]
                [--per_iteration_random_seed_override=N] [--stress_cmd=PROGRAM] [--overrun=SECONDS] [--flag_of_db_stress=VALUE ...]
   db_crashtest --rerun=DIRECTORY

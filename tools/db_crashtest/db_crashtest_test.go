@@ -79,7 +79,7 @@ func TestDBCrashTestTest_FinalizeDisablesTolerateNonInjectedIoErrorsForLocalDb(t
 // In every kind of test and for many seeds the operations are a whole, and what
 // is not built is off.
 func TestSession_Command(t *testing.T) {
-	for _, kind := range []string{"", "simple", "cf_consistency", "test_best_efforts_recovery"} {
+	for _, kind := range []string{"", "simple", "cf_consistency", "test_best_efforts_recovery", "enable_ts"} {
 		for _, typ := range []string{"blackbox", "whitebox"} {
 			for seed := range uint64(50) {
 				s, err := newSession(&options{testType: typ, initialSeed: seed, switches: map[string]bool{kind: true}}, io.Discard)
@@ -98,6 +98,9 @@ func TestSession_Command(t *testing.T) {
 				}
 				if sum != 100 {
 					t.Errorf("%s %s, seed %d: %v percent", typ, kind, seed, sum)
+				}
+				if kind == "enable_ts" && p.num("persist_user_defined_timestamps") == 0 && (p.num("disable_wal") != 0 || p.num("atomic_flush") != 0) {
+					t.Errorf("%s, seed %d: writes without a log are lost by families apart", typ, seed)
 				}
 				for name, off := range s.pins {
 					if v, ok := p[name]; ok && v != off {

@@ -208,8 +208,8 @@ func (s *session) testParams() params {
 			p["compaction_style"] = 1
 		}
 	}
-	for name, on := range s.switches {
-		p[name] = on
+	for _, name := range switchNames {
+		p[name] = s.switches[name]
 	}
 	s.pin(p)
 	maps.Copy(p, s.given)
