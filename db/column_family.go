@@ -20,6 +20,7 @@ import (
 	"github.com/rocksdb-go/rocksdb/logging"
 	"github.com/rocksdb-go/rocksdb/monitoring"
 	"github.com/rocksdb-go/rocksdb/options"
+	tracereplay "github.com/rocksdb-go/rocksdb/trace_replay"
 )
 
 // Factors by which a delayed write rate changes.
@@ -564,16 +565,17 @@ type ColumnFamilySet struct {
 	tableCache         rocksdb.Cache
 	writeBufferManager rocksdb.WriteBufferManager
 	writeController    *writethread.WriteController
+	blockCacheTracer   *tracereplay.BlockCacheTracer // may be nil
 	dbID, dbSessionID  string
 	timestampSizes     []wal.TimestampSize
 }
 
 // NewColumnFamilySet makes an empty set.
 func NewColumnFamilySet(dbName string, dbOptions *options.ImmutableDBOptions, fo rocksdb.FileOptions, tableCache rocksdb.Cache,
-	wbm rocksdb.WriteBufferManager, wc *writethread.WriteController, dbID, dbSessionID string) *ColumnFamilySet {
+	wbm rocksdb.WriteBufferManager, wc *writethread.WriteController, tracer *tracereplay.BlockCacheTracer, dbID, dbSessionID string) *ColumnFamilySet {
 	s := &ColumnFamilySet{byName: map[string]*ColumnFamilyData{}, byID: map[uint32]*ColumnFamilyData{}, dbName: dbName,
 		dbOptions: dbOptions, fileOptions: fo, tableCache: tableCache, writeBufferManager: wbm, writeController: wc,
-		dbID: dbID, dbSessionID: dbSessionID}
+		blockCacheTracer: tracer, dbID: dbID, dbSessionID: dbSessionID}
 	return s
 }
 
@@ -695,6 +697,7 @@ func newColumnFamilyData(id uint32, name string, s *ColumnFamilySet, dummyVersio
 	}
 	c.internalStats = NewInternalStats(c.ioptions.NumLevels, s.dbOptions.Clock, c)
 	c.tableCache = tablecache.New(c.ioptions, c.icmp, s.fileOptions, s.tableCache, s.dbSessionID)
+	c.tableCache.SetBlockCacheTracer(s.blockCacheTracer)
 	if s.mutableDBOptions != nil {
 		c.tableCache.UpdatedMutableDBOptions(s.mutableDBOptions)
 	}

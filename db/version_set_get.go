@@ -237,6 +237,7 @@ func (v *Version) initLookup(ro *rocksdb.ReadOptions, k *dbformat.LookupKey, x *
 		UserKey: k.UserKey(), ValueFound: x.ValueFound, MergeContext: x.MergeContext, DoMerge: x.DoMerge,
 		MaxCoveringTombstoneSeq: x.MaxCoveringTombstoneSeq, Seq: x.Seq, Callback: x.Callback,
 		IsBlobIndex: x.IsBlob, BlobFetcher: &x.blob, ContinueMerge: x.ContinueMerge,
+		TracingGetID: v.vset.cfs.blockCacheTracer.NextGetID(),
 	}
 	if x.MergeInProgress {
 		p.InitState = table.GetMerge

@@ -22,6 +22,7 @@ import (
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
 	"github.com/rocksdb-go/rocksdb/options"
 	"github.com/rocksdb-go/rocksdb/test_util/syncpoint"
+	tracereplay "github.com/rocksdb-go/rocksdb/trace_replay"
 )
 
 // FileQuarantine keeps files from being deleted while it is open whether the
@@ -126,8 +127,9 @@ type VersionSetOptions struct {
 	WriteController    *writethread.WriteController
 	DBID               string
 	DBSessionID        string
-	Quarantine         FileQuarantine // may be nil
-	Unchanging         bool           // read-only
+	Quarantine         FileQuarantine                // may be nil
+	Unchanging         bool                          // read-only
+	BlockCacheTracer   *tracereplay.BlockCacheTracer // may be nil
 }
 
 // NewVersionSet makes a set without column families.
@@ -139,7 +141,7 @@ func NewVersionSet(o *VersionSetOptions) *VersionSet {
 		offpeak: options.NewOffpeakTimeOption(o.MutableDBOptions.DailyOffpeakTimeUTC),
 	}
 	vs.cfs = NewColumnFamilySet(o.DBName, o.DBOptions, o.FileOptions, o.TableCache, o.WriteBufferManager,
-		o.WriteController, o.DBID, o.DBSessionID)
+		o.WriteController, o.BlockCacheTracer, o.DBID, o.DBSessionID)
 	vs.nextFileNumber.Store(2)
 	vs.UpdatedMutableDBOptions(o.MutableDBOptions)
 	return vs
@@ -587,7 +589,7 @@ func (vs *VersionSet) reset() {
 	// Tables refer to the options of their family.
 	vs.tableCache.EraseUnRefEntries()
 	vs.cfs = NewColumnFamilySet(vs.dbname, vs.dbOptions, vs.fileOptions, vs.tableCache, old.writeBufferManager,
-		old.writeController, vs.dbID, vs.dbSessionID)
+		old.writeController, old.blockCacheTracer, vs.dbID, vs.dbSessionID)
 	vs.cfs.mutableDBOptions = old.mutableDBOptions
 	vs.dbID = ""
 	vs.nextFileNumber.Store(2)

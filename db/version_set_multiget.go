@@ -138,6 +138,7 @@ func (m *MultiGet) initContexts(callback dbformat.ReadCallback) {
 	if io.MergeOperator != nil {
 		m.pinned.StartPinning()
 	}
+	tracingID := m.v.vset.cfs.blockCacheTracer.NextGetID()
 	for i := m.r.First(); i < m.r.End(); i = m.r.NextIndex(i) {
 		k := m.r.Key(i)
 		m.params = table.GetContextParams{
@@ -145,7 +146,7 @@ func (m *MultiGet) initContexts(callback dbformat.ReadCallback) {
 			Statistics: io.Stats, Clock: io.Clock, PerfContext: m.ro.PerfContext, InitState: table.GetNotFound,
 			UserKey: k.UKeyWithTS, Value: k.Value, Columns: k.Columns, Timestamp: k.Timestamp,
 			MergeContext: &k.MergeContext, DoMerge: true, MaxCoveringTombstoneSeq: &k.MaxCoveringTombstoneSeq,
-			Callback: callback, IsBlobIndex: &k.IsBlobIndex, BlobFetcher: &m.blob,
+			Callback: callback, IsBlobIndex: &k.IsBlobIndex, BlobFetcher: &m.blob, TracingGetID: tracingID,
 		}
 		if *k.Err != nil { // MergeInProgress: the state has it from here on
 			m.params.InitState = table.GetMerge

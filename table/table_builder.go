@@ -12,6 +12,7 @@ import (
 	"github.com/rocksdb-go/rocksdb/logging"
 	"github.com/rocksdb-go/rocksdb/options"
 	"github.com/rocksdb-go/rocksdb/table/uniqueid"
+	tracereplay "github.com/rocksdb-go/rocksdb/trace_replay"
 )
 
 // TableReaderOptions say how to open a table. The pointers have to outlive the
@@ -48,6 +49,8 @@ type TableReaderOptions struct {
 	// AvoidSharedMetadataCache keeps index, filter and dictionary blocks out
 	// of the block cache at opening.
 	AvoidSharedMetadataCache bool
+	// BlockCacheTracer traces lookups of blocks while it has a trace; nil: none.
+	BlockCacheTracer *tracereplay.BlockCacheTracer
 	// BlobSource reads same-file blobs through the blob cache; nil for direct
 	// reads.
 	BlobSource EmbeddedBlobSource

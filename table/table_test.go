@@ -26,6 +26,7 @@ import (
 	"github.com/rocksdb-go/rocksdb/table/format"
 	"github.com/rocksdb-go/rocksdb/table/internaliter"
 	"github.com/rocksdb-go/rocksdb/table/uniqueid"
+	tracereplay "github.com/rocksdb-go/rocksdb/trace_replay"
 	"github.com/rocksdb-go/rocksdb/util"
 )
 
@@ -72,6 +73,7 @@ type tableConstructor struct {
 	convert      bool
 	level        int
 	largestSeqno rocksdb.SequenceNumber
+	tracer       *tracereplay.BlockCacheTracer // nil: none
 	data         *util.KVMap
 	icmp         *dbformat.InternalKeyComparator
 	name         string
@@ -168,6 +170,7 @@ func (c *tableConstructor) Reopen(o *rocksdb.Options) error {
 	tro.FileOptions = *rocksdb.NewFileOptions(&o.DBOptions)
 	tro.Level, tro.LargestSeqno, tro.CurFileNum = c.level, c.largestSeqno, c.fileNum
 	tro.MaxFileSizeForL0MetaPin = uint64(o.WriteBufferSize)
+	tro.BlockCacheTracer = c.tracer
 	ro := rocksdb.DefaultReadOptions()
 	c.reader, err = o.TableFactory.(table.Factory).NewTableReader(&ro, &tro, r, c.size, true)
 	return err

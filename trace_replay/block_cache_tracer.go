@@ -429,7 +429,7 @@ func (r *BlockCacheHumanReadableTraceReader) ReadAccess() (a BlockCacheTraceReco
 func ones(n int) []byte { return bytes.Repeat([]byte("1"), max(n, 0)) }
 
 // BlockCacheTracer writes a trace while one is on: between StartTrace and
-// EndTrace. It is safe for concurrent use.
+// EndTrace. It is safe for concurrent use; a nil one never traces.
 type BlockCacheTracer struct {
 	on     atomic.Bool
 	nextID atomic.Uint64
@@ -469,12 +469,12 @@ func (t *BlockCacheTracer) EndTrace() error {
 }
 
 // IsTracingEnabled tells whether a trace is on.
-func (t *BlockCacheTracer) IsTracingEnabled() bool { return t.on.Load() }
+func (t *BlockCacheTracer) IsTracingEnabled() bool { return t != nil && t.on.Load() }
 
 // WriteBlockAccess adds a record to the trace, if one is on: all accesses of a
 // block or none.
 func (t *BlockCacheTracer) WriteBlockAccess(r *BlockCacheTraceRecord) error {
-	if !t.on.Load() {
+	if !t.IsTracingEnabled() {
 		return nil
 	}
 	t.mu.Lock()
@@ -490,7 +490,7 @@ func (t *BlockCacheTracer) WriteBlockAccess(r *BlockCacheTraceRecord) error {
 
 // NextGetID numbers lookups, from 1; without a trace it is ReservedGetID.
 func (t *BlockCacheTracer) NextGetID() uint64 {
-	if !t.on.Load() {
+	if !t.IsTracingEnabled() {
 		return ReservedGetID
 	}
 	id := t.nextID.Add(1) - 1

@@ -18,7 +18,7 @@
 // types and skipped; they are not written yet.
 //
 // A trace of accesses to a block cache has the same frame; its records are
-// described in block_cache_tracer.go. Tables do not write one yet.
+// described in block_cache_tracer.go.
 //
 // Main types: Tracer, which is not safe for concurrent use, and BlockCacheTracer,
 // which is. Read trace_replay.go.

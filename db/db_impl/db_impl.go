@@ -21,6 +21,7 @@ import (
 	"github.com/rocksdb-go/rocksdb/monitoring"
 	"github.com/rocksdb-go/rocksdb/options"
 	"github.com/rocksdb-go/rocksdb/test_util/syncpoint"
+	tracereplay "github.com/rocksdb-go/rocksdb/trace_replay"
 )
 
 // logWriter is a WAL that is open for writing.
@@ -120,8 +121,9 @@ type DBImpl struct {
 	nextJobID             atomic.Int64
 	manualPaused          atomic.Int32
 
-	errorHandler *db.ErrorHandler
-	trace        tracing
+	errorHandler     *db.ErrorHandler
+	trace            tracing
+	blockCacheTracer tracereplay.BlockCacheTracer
 
 	// walMu protects logs; walCond is signalled when a log has been synced.
 	walMu struct {

@@ -203,7 +203,7 @@ func newDBImpl(src *rocksdb.DBOptions, dbName string, readOnly bool) (*DBImpl, e
 	}
 	d.versions = db.NewVersionSet(&db.VersionSetOptions{DBName: dbName, DBOptions: d.immutable, MutableDBOptions: &mut,
 		FileOptions: d.fileOptions, TableCache: d.tableCache, WriteBufferManager: d.writeBufferManager,
-		WriteController: d.writeCtl, DBSessionID: d.sessionID, Unchanging: readOnly, Quarantine: d.errorHandler})
+		WriteController: d.writeCtl, BlockCacheTracer: &d.blockCacheTracer, DBSessionID: d.sessionID, Unchanging: readOnly, Quarantine: d.errorHandler})
 	d.families = d.versions.GetColumnFamilySet()
 	d.walManager = db.NewWalManager(d.immutable)
 	d.raiseBackgroundThreads()

@@ -1,4 +1,5 @@
-// Port of db/db_impl/db_impl.cc (StartTrace, EndTrace). Differs: writes only;
+// Port of db/db_impl/db_impl.cc (StartTrace, EndTrace, StartBlockCacheTrace,
+// EndBlockCacheTrace). Differs: writes only;
 // options that would trace reads are NotSupported.
 
 package dbimpl
@@ -87,3 +88,19 @@ func (d *DBImpl) traceGroup(g *writethread.WriteGroup) {
 		}
 	})
 }
+
+// StartBlockCacheTrace traces the tables' accesses to the block cache to w from
+// now on, which EndBlockCacheTrace closes. It is Busy while another such trace is
+// on, and w stays the caller's. The options' filter and order do not matter.
+func (d *DBImpl) StartBlockCacheTrace(o *rocksdb.TraceOptions, w rocksdb.TraceWriter) error {
+	return d.StartBlockCacheTraceTo(tracereplay.BlockCacheTraceOptions{SamplingFrequency: o.SamplingFrequency},
+		tracereplay.NewBlockCacheTraceWriter(d.clock, tracereplay.BlockCacheTraceWriterOptions{MaxTraceFileSize: o.MaxTraceFileSize}, w))
+}
+
+// StartBlockCacheTraceTo is StartBlockCacheTrace to a writer of accesses.
+func (d *DBImpl) StartBlockCacheTraceTo(o tracereplay.BlockCacheTraceOptions, w tracereplay.BlockCacheTraceWriter) error {
+	return d.blockCacheTracer.StartTrace(o, w)
+}
+
+// EndBlockCacheTrace ends the trace, if one is on.
+func (d *DBImpl) EndBlockCacheTrace() error { return d.blockCacheTracer.EndTrace() }

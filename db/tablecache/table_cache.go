@@ -20,6 +20,7 @@ import (
 	"github.com/rocksdb-go/rocksdb/table"
 	"github.com/rocksdb-go/rocksdb/table/internaliter"
 	"github.com/rocksdb-go/rocksdb/test_util/syncpoint"
+	tracereplay "github.com/rocksdb-go/rocksdb/trace_replay"
 	"github.com/rocksdb-go/rocksdb/util"
 	"github.com/rocksdb-go/rocksdb/util/stopwatch"
 )
@@ -51,6 +52,7 @@ type TableCache struct {
 	immortal    atomic.Bool
 	fastSstOpen atomic.Bool
 	blobSource  table.EmbeddedBlobSource
+	tracer      *tracereplay.BlockCacheTracer
 	loaders     [loadConcurrency]sync.Mutex
 }
 
@@ -95,6 +97,9 @@ func (c *TableCache) UpdatedMutableDBOptions(o *options.MutableDBOptions) {
 
 // SetBlobSource sets where blobs within tables are read through. Before use.
 func (c *TableCache) SetBlobSource(s table.EmbeddedBlobSource) { c.blobSource = s }
+
+// SetBlockCacheTracer sets who traces the tables' lookups of blocks. Before use.
+func (c *TableCache) SetBlockCacheTracer(t *tracereplay.BlockCacheTracer) { c.tracer = t }
 
 // OpenOptions say how a table is looked up and, if need be, opened.
 type OpenOptions struct {
@@ -291,7 +296,7 @@ func (c *TableCache) getTableReader(ro *rocksdb.ReadOptions, f *version.FileMeta
 	tro.TailSize = f.TailSize
 	tro.UserDefinedTimestampsPersisted = f.UserDefinedTimestampsPersisted
 	tro.AvoidSharedMetadataCache = o.AvoidSharedMetadataCache
-	tro.BlobSource = c.blobSource
+	tro.BlobSource, tro.BlockCacheTracer = c.blobSource, c.tracer
 	return factory.NewTableReader(ro, &tro, fr, f.FD.GetFileSize(),
 		!o.NoPrefetchIndexAndFilter && !o.AvoidSharedMetadataCache)
 }

@@ -106,7 +106,7 @@ func (t *BlockBasedTable) NewIterator(ro *rocksdb.ReadOptions, prefixExtractor r
 	it.checkFilter = !skipFilters && t.filter != nil && prefixExtractor != nil &&
 		(!ro.TotalOrderSeek || ro.AutoPrefixMode || ro.PrefixSameAsStart)
 	it.rc = t.scanContext(ro)
-	it.rc.forCompaction = caller == rocksdb.CallerCompaction
+	it.rc.caller, it.rc.forCompaction = caller, caller == rocksdb.CallerCompaction
 	it.prefetcher.init(t, ro, it.rc.forCompaction, compactionReadaheadSize)
 	it.prefetcher.readahead, it.prefetcher.async = int(ro.ReadaheadSize), ro.AsyncIO
 	if it.canTrimReadahead() {

@@ -1,8 +1,8 @@
 // Port of table/block_based/block_based_table_reader.{h,cc}: opening and
 // closing. Lookups are in reader_get.go, checks and dumps in reader_verify.go,
 // blocks come through block_cache.go. Blobs within the
-// file are in embedded_blobs.go. Differs: no persistent cache and no block cache
-// trace yet; tables of format versions 0 and 1 are read for importing
+// file are in embedded_blobs.go, the trace of the block cache in
+// block_cache_trace.go. Differs: no persistent cache yet; tables of format versions 0 and 1 are read for importing
 // (TableReaderOptions.OldFormats).
 
 package blockbased
@@ -26,6 +26,7 @@ import (
 	"github.com/rocksdb-go/rocksdb/table/format"
 	"github.com/rocksdb-go/rocksdb/table/uniqueid"
 	"github.com/rocksdb-go/rocksdb/test_util/syncpoint"
+	tracereplay "github.com/rocksdb-go/rocksdb/trace_replay"
 	"github.com/rocksdb-go/rocksdb/util"
 	"github.com/rocksdb-go/rocksdb/util/compression"
 )
@@ -56,6 +57,7 @@ type BlockBasedTable struct {
 	lru            *cache.LRUCache        // blockCache, where it is one
 	hyperClock     *cache.HyperClockCache // the same
 	tiered         rocksdb.TieredCache    // the same
+	tracer         *tracereplay.BlockCacheTracer
 	allocator      rocksdb.MemoryAllocator
 	footer         format.Footer
 	props          *rocksdb.TableProperties
@@ -114,7 +116,7 @@ func Open(ro *rocksdb.ReadOptions, p *OpenParams, f *file.RandomAccessFileReader
 		ioptions: p.Reader.IOptions, opts: p.Table, icmp: p.Reader.InternalComparator, file: f, fileSize: fileSize,
 		level: p.Reader.Level, immortal: p.Reader.Immortal, blockCache: p.Table.BlockCache, udtPersisted: p.Reader.UserDefinedTimestampsPersisted,
 		wholeKeyFiltering: p.Table.WholeKeyFiltering, prefixFiltering: true,
-		globalSeqno: dbformat.DisableGlobalSequenceNumber,
+		globalSeqno: dbformat.DisableGlobalSequenceNumber, tracer: p.Reader.BlockCacheTracer,
 	}
 	if p.Table.NoBlockCache {
 		t.blockCache = nil
@@ -151,7 +153,7 @@ func openReadOptions(ro *rocksdb.ReadOptions) rocksdb.ReadOptions {
 
 func (t *BlockBasedTable) open(ro *rocksdb.ReadOptions, p *OpenParams) error {
 	s := &openState{ro: openReadOptions(ro), o: p.Reader}
-	s.rc.ro = &s.ro
+	s.rc.ro, s.rc.caller = &s.ro, rocksdb.CallerPrefetch
 	prefetchAll := p.PrefetchIndexAndFilterInCache || t.level == 0 && !p.Reader.AvoidSharedMetadataCache
 	if err := t.prefetchTail(s, prefetchAll, p.TailPrefetchStats); err != nil {
 		return err

@@ -1,5 +1,5 @@
 // Port of table/block_based/block_cache.{h,cc} and of BlockBasedTable's block
-// retrieval (block_based_table_reader*.{h,cc}). Differs: no block cache trace yet.
+// retrieval (block_based_table_reader*.{h,cc}).
 
 package blockbased
 
@@ -123,7 +123,9 @@ type readContext struct {
 	gc            *table.GetContext // nil outside point lookups
 	prefetch      table.PrefetchBuffer
 	forCompaction bool
-	cacheMissed   bool // the cache was asked for the data block; it is read with others
+	cacheMissed   bool                      // the cache was asked for the data block; it is read with others
+	caller        rocksdb.TableReaderCaller // for the trace of the block cache; 0: not traced
+	point         *pointTrace               // of a traced Get or MultiGet
 	// provider lends the memory of data blocks, which are then not the cache's;
 	// nil in all but scans.
 	provider rocksdb.ReadScopedBlockBufferProvider
@@ -164,6 +166,21 @@ var errNoBlockingIO = rocksdb.Incomplete("no blocking io")
 // uncompressed contents, which it takes over, also on an error.
 func retrieve[T cacheable](t *BlockBasedTable, rc *readContext, h format.BlockHandle, bt block.BlockType, d rocksdb.Decompressor,
 	useCache bool, parse func(*BlockBasedTable, format.BlockContents, block.BlockType) (T, error)) (e block.CachableEntry[T], err error) {
+	e, hit, err := retrieveUntraced(t, rc, h, bt, d, useCache, parse)
+	if useCache && t.traces(rc) && !(rc.cacheMissed && bt == block.TypeData) {
+		var v any
+		if !e.IsEmpty() {
+			v = e.Value()
+		}
+		t.traceLookup(rc, h, bt, hit, v)
+	}
+	return e, err
+}
+
+// retrieveUntraced tells whether the block was in the cache.
+// Upstream: BlockBasedTable::MaybeReadBlockAndLoadToCache.
+func retrieveUntraced[T cacheable](t *BlockBasedTable, rc *readContext, h format.BlockHandle, bt block.BlockType, d rocksdb.Decompressor,
+	useCache bool, parse func(*BlockBasedTable, format.BlockContents, block.BlockType) (T, error)) (e block.CachableEntry[T], hit bool, err error) {
 	noIO := rc.ro.ReadTier == rocksdb.BlockCacheTier
 	cached := useCache && t.blockCache != nil && cacheItemHelpers[bt] != nil && (rc.provider == nil || bt != block.TypeData)
 	var key cache.CacheKey
@@ -179,17 +196,17 @@ func retrieve[T cacheable](t *BlockBasedTable, rc *readContext, h format.BlockHa
 					u.UpdateReadPattern(h.Offset, int(h.Size)+format.BlockTrailerSize, rc.ro.AdaptiveReadahead)
 				}
 				e.SetCachedValue(v, t.blockCache, ch)
-				return e, nil
+				return e, true, nil
 			}
 			t.blockCache.Release(ch, false)
-			return e, t.corrupt("block cache entry is of another kind of block", h)
+			return e, false, t.corrupt("block cache entry is of another kind of block", h)
 		}
 		if !known {
 			t.countCacheMiss(rc, bt)
 		}
 	}
 	if noIO {
-		return e, errNoBlockingIO
+		return e, false, errNoBlockingIO
 	}
 	hist := rocksdb.HistReadBlockGetMicros
 	if rc.forCompaction {
@@ -202,24 +219,25 @@ func retrieve[T cacheable](t *BlockBasedTable, rc *readContext, h format.BlockHa
 	contents, compressed, typ, err := t.readBlock(rc, h, bt, d)
 	timer.Stop()
 	if err != nil {
-		return e, err
+		return e, false, err
 	}
 	owned := contents.OwnBytes()
 	v, err := parse(t, contents, bt)
 	if err != nil {
-		return e, err
+		return e, false, err
 	}
 	if cached && owned && !rc.ro.FillCache && bt == block.TypeData {
 		// Not found by others, but charged to the cache while it is used.
 		h := t.blockCache.CreateStandalone(key.AsSlice(), v, t.helper(bt), v.ApproximateMemoryUsage(), true)
 		e.SetCachedValue(v, t.blockCache, h)
-		return e, nil
+		return e, false, nil
 	}
 	if !cached || !rc.ro.FillCache || !owned {
 		e.SetOwnedValue(v)
-		return e, nil
+		return e, false, nil
 	}
-	return insertBlock(t, rc, key, v, bt, compressed, typ)
+	e, err = insertBlock(t, rc, key, v, bt, compressed, typ)
+	return e, false, err
 }
 
 // patternUpdater is a prefetch buffer that wants to know of reads it did not

@@ -107,6 +107,7 @@ func (t *BlockBasedTable) Get(ro *rocksdb.ReadOptions, key []byte, gc *table.Get
 	}
 	s := getScratch()
 	s.rc = readContext{ro: ro, gc: gc}
+	t.beginTrace(&s.rc, rocksdb.CallerUserGet, gc, key)
 	if t.immortal {
 		s.mapped = t.file
 	}
@@ -165,6 +166,9 @@ func (t *BlockBasedTable) get(s *lookupScratch, it internaliter.InternalIndexIte
 		}
 		done, m, err := t.getFromBlock(s, key, gc)
 		matched = matched || m
+		if point := s.rc.point; point != nil {
+			t.traceFound(point, key, done && m && gc.State() == table.GetFound, &s.data)
+		}
 		if err != nil || done {
 			return matched, t.located(err, v.Handle)
 		}

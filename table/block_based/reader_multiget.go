@@ -128,6 +128,7 @@ func (t *BlockBasedTable) beginBatch(ro *rocksdb.ReadOptions, r *table.MultiGetR
 	s := batchPool.Get().(*batchScratch)
 	s.t, s.skipFilters = t, skipFilters
 	s.first.rc = readContext{ro: ro}
+	t.beginTrace(&s.first.rc, rocksdb.CallerUserMultiGet, firstGetContext(r), nil)
 	s.filtered = !skipFilters && t.filter != nil
 	if s.filtered {
 		if t.filterMayMatchKeys(&s.first.rc, r, prefixExtractor); r.Empty() {
@@ -424,6 +425,9 @@ func (t *BlockBasedTable) multiGetOne(s *batchScratch, it internaliter.InternalI
 	}
 	if *at != first {
 		*at = first
+		if t.traces(&s.first.rc) {
+			t.traceLookup(&s.first.rc, b.handle, block.TypeData, !b.miss, b.entry.Value())
+		}
 		t.initDataIter(&s.first.rc, &b.entry, b.handle, &s.first.data)
 		b.entry = block.CachableEntry[*block.Block]{} // the iterator's now
 		b.err = s.first.data.Status()
@@ -432,6 +436,9 @@ func (t *BlockBasedTable) multiGetOne(s *batchScratch, it internaliter.InternalI
 		return false, b.err
 	}
 	done, matched, err := t.getFromBlock(&s.first, k.IKey, k.GetContext)
+	if point := s.first.rc.point; point != nil { // for the first key in the block
+		t.traceFound(point, k.IKey, done && matched && k.GetContext.State() == table.GetFound, &s.first.data)
+	}
 	if err != nil || done {
 		return matched, t.located(err, b.handle)
 	}
@@ -451,6 +458,9 @@ func (t *BlockBasedTable) multiGetOne(s *batchScratch, it internaliter.InternalI
 		}
 		done, m, err := t.getFromBlock(&s.next, k.IKey, k.GetContext)
 		matched = matched || m
+		if point := s.next.rc.point; point != nil {
+			t.traceFound(point, k.IKey, done && m && k.GetContext.State() == table.GetFound, &s.next.data)
+		}
 		if err != nil || done {
 			return matched, t.located(err, v.Handle)
 		}

@@ -37,13 +37,13 @@ func (t *BlockBasedTable) prorate(n, dataSize uint64) uint64 {
 
 // ApproximateOffsetOf implements table.TableReader. When the index cannot be
 // read it is the file's middle.
-func (t *BlockBasedTable) ApproximateOffsetOf(ro *rocksdb.ReadOptions, key []byte, _ rocksdb.TableReaderCaller) uint64 {
+func (t *BlockBasedTable) ApproximateOffsetOf(ro *rocksdb.ReadOptions, key []byte, caller rocksdb.TableReaderCaller) uint64 {
 	dataSize := t.props.DataSize
 	if dataSize == 0 {
 		return t.fileSize / 2
 	}
 	s := getScratch()
-	s.rc = readContext{ro: ro}
+	s.rc = readContext{ro: ro, caller: caller}
 	it := t.newIndexIterator(&s.rc, true, &s.index)
 	it.Seek(key)
 	n := t.fileSize / 2
@@ -57,13 +57,13 @@ func (t *BlockBasedTable) ApproximateOffsetOf(ro *rocksdb.ReadOptions, key []byt
 
 // ApproximateSize implements table.TableReader. Ends that cannot be found count
 // as the file's.
-func (t *BlockBasedTable) ApproximateSize(ro *rocksdb.ReadOptions, start, end []byte, _ rocksdb.TableReaderCaller) uint64 {
+func (t *BlockBasedTable) ApproximateSize(ro *rocksdb.ReadOptions, start, end []byte, caller rocksdb.TableReaderCaller) uint64 {
 	dataSize := t.props.DataSize
 	if dataSize == 0 {
 		return t.fileSize
 	}
 	s := getScratch()
-	s.rc = readContext{ro: ro}
+	s.rc = readContext{ro: ro, caller: caller}
 	it := t.newIndexIterator(&s.rc, true, &s.index)
 	from, to := uint64(0), dataSize
 	if start != nil {
@@ -116,7 +116,7 @@ func (t *BlockBasedTable) Prefetch(ro *rocksdb.ReadOptions, begin, end []byte) e
 	if begin != nil && end != nil && t.icmp.CompareUserKey(begin, end) > 0 {
 		return rocksdb.InvalidArgument(string(begin), string(end))
 	}
-	rc := readContext{ro: ro}
+	rc := readContext{ro: ro, caller: rocksdb.CallerPrefetch}
 	it := t.newIndexIterator(&rc, true, nil)
 	defer it.Close() //nolint:errcheck // its status is returned
 	if err := it.Status(); err != nil {
@@ -148,7 +148,7 @@ func (t *BlockBasedTable) Prefetch(ro *rocksdb.ReadOptions, begin, end []byte) e
 }
 
 // VerifyChecksum implements table.TableReader.
-func (t *BlockBasedTable) VerifyChecksum(ro *rocksdb.ReadOptions, _ rocksdb.TableReaderCaller, metaBlocksOnly bool) error {
+func (t *BlockBasedTable) VerifyChecksum(ro *rocksdb.ReadOptions, caller rocksdb.TableReaderCaller, metaBlocksOnly bool) error {
 	m := table.MetaReader{File: t.file, FileSize: t.fileSize, ReadOptions: ro, IOptions: t.ioptions, OldFormats: t.isOldFormat()}
 	meta, err := m.ReadMetaIndexBlockOf(&t.footer)
 	if err != nil {
@@ -158,7 +158,7 @@ func (t *BlockBasedTable) VerifyChecksum(ro *rocksdb.ReadOptions, _ rocksdb.Tabl
 	if err := t.verifyMetaBlocks(ro, &m, meta.NewMetaIterator(true)); err != nil || metaBlocksOnly {
 		return err
 	}
-	rc := readContext{ro: ro}
+	rc := readContext{ro: ro, caller: caller}
 	it := t.newIndexIterator(&rc, true, nil)
 	defer it.Close() //nolint:errcheck // its status is returned
 	size := int(ro.ReadaheadSize)

@@ -139,6 +139,7 @@ func (b *benchmark) run() error {
 			return err
 		}
 	}
+	b.endTraces()
 	if f.Statistics {
 		b.out.printf("STATISTICS:\n%s\n", b.tool.dbstats.ToString())
 	}
@@ -222,6 +223,9 @@ func (b *benchmark) runNamed(entry string) error {
 		return nil
 	}
 	b.out.printf("DB path: [%s]\n", b.flags.DB)
+	if err := b.startTraces(); err != nil {
+		return err
+	}
 	if warmup > 0 {
 		b.out.printf("Warming up benchmark by running %d times\n", warmup)
 	}

@@ -233,9 +233,9 @@ type Flags struct {
 	UseStderrInfoLogger                                bool    `flag:"use_stderr_info_logger,false" help:"write the info log to standard error"`
 	TraceFile                                          string  `flag:"trace_file," help:"file to trace operations to, or to replay" todo:"1"`
 	TraceReplayFastForward                             float64 `flag:"trace_replay_fast_forward,1.0" help:"speed of a replay" todo:"1"`
-	BlockCacheTraceSamplingFrequency                   int32   `flag:"block_cache_trace_sampling_frequency,1" help:"one block access in that many is traced" todo:"1"`
-	BlockCacheTraceMaxTraceFileSizeInBytes             int64   `flag:"block_cache_trace_max_trace_file_size_in_bytes,68719476736" help:"most bytes of the block cache trace" todo:"1"`
-	BlockCacheTraceFile                                string  `flag:"block_cache_trace_file," help:"file to trace block cache accesses to" todo:"1"`
+	BlockCacheTraceSamplingFrequency                   int32   `flag:"block_cache_trace_sampling_frequency,1" help:"one block access in that many is traced"`
+	BlockCacheTraceMaxTraceFileSizeInBytes             int64   `flag:"block_cache_trace_max_trace_file_size_in_bytes,68719476736" help:"most bytes of the block cache trace"`
+	BlockCacheTraceFile                                string  `flag:"block_cache_trace_file," help:"file to trace block cache accesses to"`
 	TraceReplayThreads                                 int32   `flag:"trace_replay_threads,1" help:"threads of a replay" todo:"1"`
 	IOUringEnabled                                     bool    `flag:"io_uring_enabled,true" help:"allow io_uring"`
 	AdaptiveReadahead                                  bool    `flag:"adaptive_readahead,false" help:"ReadOptions::adaptive_readahead"`
