@@ -12,6 +12,7 @@ import (
 	"github.com/rocksdb-go/rocksdb/db/compaction"
 	"github.com/rocksdb-go/rocksdb/db/dbformat"
 	"github.com/rocksdb-go/rocksdb/db/memtable"
+	"github.com/rocksdb-go/rocksdb/db/seqnotime"
 	"github.com/rocksdb-go/rocksdb/db/tablecache"
 	"github.com/rocksdb-go/rocksdb/db/version"
 	"github.com/rocksdb-go/rocksdb/db/wal"
@@ -48,7 +49,10 @@ type SuperVersion struct {
 	VersionNumber uint64
 	// FullHistoryTSLow is the timestamp below which this one's tables may have
 	// lost history; nil for none.
-	FullHistoryTSLow    []byte
+	FullHistoryTSLow []byte
+	// SeqnoToTimeMapping says when sequence numbers were written; nil when the
+	// family's options do not ask for it. It does not change.
+	SeqnoToTimeMapping  *seqnotime.SeqnoToTimeMapping
 	WriteStallCondition rocksdb.WriteStallCondition
 
 	refs atomic.Int32
@@ -140,8 +144,9 @@ type ColumnFamilyData struct {
 	allow2PC                  bool
 	nextEpochNumber           atomic.Uint64
 	fullHistoryTSLow          []byte
-	flushSkipsReschedule      bool // see SetFlushSkipReschedule
-	pathsRegistered           bool // at the file system; constant
+	seqnoToTimeMapping        *seqnotime.SeqnoToTimeMapping // of the next SuperVersion
+	flushSkipsReschedule      bool                          // see SetFlushSkipReschedule
+	pathsRegistered           bool                          // at the file system; constant
 
 	// ingestSstLock is held for reading while files are ingested, and for
 	// writing while what reads found is written to the memtable. It comes before
@@ -413,13 +418,25 @@ func (c *ColumnFamilyData) GetSuperVersion() *SuperVersion { return c.superVersi
 // Upstream: ColumnFamilyData::GetSuperVersionNumberRelaxed.
 func (c *ColumnFamilyData) GetSuperVersionNumber() uint64 { return c.superVersionNumber.Load() }
 
+// SeqnoToTimeMapping is the current SuperVersion's; with the DB mutex held.
+func (c *ColumnFamilyData) SeqnoToTimeMapping() *seqnotime.SeqnoToTimeMapping {
+	return c.superVersion.Load().SeqnoToTimeMapping
+}
+
+// SetSeqnoToTimeMapping sets what SuperVersions installed from now on have; m, which
+// may be nil, does not change any more. The DB mutex is held.
+func (c *ColumnFamilyData) SetSeqnoToTimeMapping(m *seqnotime.SeqnoToTimeMapping) {
+	c.seqnoToTimeMapping = m
+}
+
 // InstallSuperVersion makes the family's present memtables and version the
 // current SuperVersion. What the old one alone referred to is added to ctx. The
 // DB mutex is held.
 // Upstream: SuperVersion::Init.
 func (c *ColumnFamilyData) InstallSuperVersion(ctx *SuperVersionContext, host SuperVersionHost) {
 	mo := c.mutable.Load()
-	sv := &SuperVersion{CFD: c, Mem: c.mem, Imm: c.imm.Current(), Current: c.current, MutableCFOptions: mo, host: host, FullHistoryTSLow: c.fullHistoryTSLow}
+	sv := &SuperVersion{CFD: c, Mem: c.mem, Imm: c.imm.Current(), Current: c.current, MutableCFOptions: mo, host: host,
+		FullHistoryTSLow: c.fullHistoryTSLow, SeqnoToTimeMapping: c.seqnoToTimeMapping}
 	sv.Mem.Ref()
 	sv.Imm.Ref()
 	sv.Current.Ref()

@@ -310,8 +310,8 @@ func notBuiltYet(o *rocksdb.ColumnFamilyOptions) error {
 	switch {
 	case o.EnableBlobDirectWrite:
 		return rocksdb.NotSupported("enable_blob_direct_write is not built yet")
-	case o.PreserveInternalTimeSeconds > 0 || o.PrecludeLastLevelDataSeconds > 0:
-		return rocksdb.NotSupported("preserve_internal_time_seconds and preclude_last_level_data_seconds are not built yet")
+	case o.PrecludeLastLevelDataSeconds > 0:
+		return rocksdb.NotSupported("preclude_last_level_data_seconds is not built yet")
 	}
 	return nil
 }

@@ -5,12 +5,15 @@
 package db_test
 
 import (
+	"errors"
 	"fmt"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
 
 	"github.com/rocksdb-go/rocksdb"
+	"github.com/rocksdb-go/rocksdb/db"
 	"github.com/rocksdb-go/rocksdb/test_util/syncpoint"
 )
 
@@ -524,4 +527,42 @@ func TestColumnFamilyTest_DISABLED_CreateAndDropRace(t *testing.T) {
 	x.reopen()
 	x.close()
 	x.wantFamilies("default", "three")
+}
+
+func TestColumnFamilyTest_CreateAndDropPeriodicRace(t *testing.T) {
+	for _, lastOn := range []bool{false, true} {
+		t.Run(fmt.Sprintf("last=%t", lastOn), func(t *testing.T) {
+			x := newCFTest(t)
+			syncpoint.SetCallBack("DBImpl::RegisterRecordSeqnoTimeWorker:BeforePeriodicTaskType", func(any) { runtime.Gosched() })
+			syncpoint.EnableProcessing()
+			others, last := x.cfo, x.cfo
+			if lastOn {
+				last.PreserveInternalTimeSeconds = 1000000
+			} else {
+				others.PreserveInternalTimeSeconds = 1000000
+			}
+			x.open("default")
+			var waits []func()
+			for i := range 12 {
+				waits = append(waits, x.beside(func() error {
+					cf, err := x.db.CreateColumnFamily(others, fmt.Sprint(i))
+					if err != nil {
+						return err
+					}
+					return errors.Join(x.db.DropColumnFamily(cf), cf.Close())
+				}))
+			}
+			cf, err := x.db.CreateColumnFamily(last, "last")
+			x.must(err)
+			for _, wait := range waits {
+				wait()
+			}
+			if on := x.db.Impl().TestPeriodicTaskScheduler().TestHasTask(db.PeriodicTaskRecordSeqnoTime); on != lastOn {
+				t.Fatalf("the recorder runs: %t", on)
+			}
+			x.must(x.db.DropColumnFamily(cf))
+			x.must(cf.Close())
+			endSyncPoints()
+		})
+	}
 }

@@ -656,3 +656,42 @@ func TestExternalSSTFileBasicTest_LargeSizeSstFileWriter(t *testing.T) {
 	x.must(w.Put([]byte("key"), bytes.Repeat([]byte("v"), 1<<20)))
 	x.must(w.Finish(nil))
 }
+
+func TestExternalSSTFileBasicTest_ReadOldValueOfIngestedKeyBug(t *testing.T) {
+	x := newExtTest(t)
+	o := x.currentOptions()
+	o.CompactionStyle, o.DisableAutoCompactions, o.NumLevels = rocksdb.CompactionStyleUniversal, true, 3
+	o.PreserveInternalTimeSeconds = 36000
+	x.destroyAndReopen(o)
+	// Older entries on the last level than on the one above, which only the ranges
+	// of keys keep apart.
+	place := func(level int, key string, values [2]string) {
+		for _, v := range values {
+			x.mustPut(0, key, v)
+			x.flush(0)
+		}
+		files := x.db.GetColumnFamilyMetaData(nil).Levels[0].Files
+		if len(files) != 2 {
+			t.Fatalf("%d files", len(files))
+		}
+		_, err := x.db.CompactFiles(nil, []string{files[0].Name, files[1].Name}, level, -1, nil)
+		x.must(err)
+	}
+	wantSeqno := func(level int, want uint64) {
+		t.Helper()
+		files := x.db.GetColumnFamilyMetaData(nil).Levels[level].Files
+		if len(files) != 1 || files[0].LargestSeqno != want {
+			t.Fatalf("L%d: %v, want sequence number %d", level, files, want)
+		}
+	}
+	place(1, "k1", [2]string{"seqno1", "seqno2"})
+	x.wantFiles(0, "0,1")
+	wantSeqno(1, 102) // the first 100 are set aside
+	place(2, "k2overlap", [2]string{"old_value", "old_value"})
+	x.wantFiles(0, "0,1,1")
+	wantSeqno(2, 104)
+
+	x.ingest(0, x.write(o, "f.sst", kv("k2overlap", "new_value")))
+	x.must(x.db.CompactRange(nil, nil, nil))
+	x.wantGet(0, "k2overlap", "new_value")
+}

@@ -6,11 +6,13 @@ package dbimpl
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 
 	"github.com/rocksdb-go/rocksdb/db"
 	"github.com/rocksdb-go/rocksdb/db/memtable"
+	"github.com/rocksdb-go/rocksdb/db/seqnotime"
 	"github.com/rocksdb-go/rocksdb/db/snapshot"
 	"github.com/rocksdb-go/rocksdb/db/version"
 	"github.com/rocksdb-go/rocksdb/db/wal"
@@ -198,6 +200,9 @@ type stateLocked struct {
 	lockWALCount        int
 	shutdownNotified    bool // OnDBShutdownBegin was called
 	lockWALToken        *writethread.Token
+	// seqnoTimes says when sequence numbers were written; empty unless some family's
+	// options ask for it.
+	seqnoTimes *seqnotime.SeqnoToTimeMapping
 }
 
 // pendingList holds file numbers from which on files may be being written.
@@ -488,7 +493,7 @@ func (d *DBImpl) SetOptionsEach(changes []FamilyOptions) error {
 		for _, c := range changes {
 			ctx := &db.SuperVersionContext{}
 			contexts = append(contexts, ctx)
-			d.installSuperVersionAndScheduleLocked(d.cfd(c.CF), ctx)
+			d.installSuperVersionForConfigChangeLocked(d.cfd(c.CF), ctx)
 		}
 		d.bgCond.Broadcast() // writers may go on with the new options
 		syncpoint.Process("DBImpl::SetOptions:Installed")
@@ -507,7 +512,20 @@ func (d *DBImpl) SetOptionsEach(changes []FamilyOptions) error {
 	if err != nil {
 		return err
 	}
+	if slices.ContainsFunc(changes, changesTimes) {
+		if err := d.registerRecordSeqnoTimeWorker(); err != nil {
+			return err
+		}
+	}
 	return d.persistOptions()
+}
+
+// changesTimes tells whether a change may have to do with the times of sequence
+// numbers.
+func changesTimes(c FamilyOptions) bool {
+	_, preserve := c.Values["preserve_internal_time_seconds"]
+	_, preclude := c.Values["preclude_last_level_data_seconds"]
+	return preserve || preclude
 }
 
 // SetDBOptions changes mutable options of the database. Nothing is done where

@@ -4,6 +4,7 @@ package dbimpl
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/rocksdb-go/rocksdb/db"
 	"github.com/rocksdb-go/rocksdb/db/version"
@@ -34,7 +35,7 @@ func (d *DBImpl) CreateColumnFamilies(families []rocksdb.ColumnFamilyDescriptor)
 		h, err := d.createColumnFamily(&families[i].Options, families[i].Name)
 		if err != nil {
 			if i > 0 {
-				err = errors.Join(err, d.persistOptions())
+				err = errors.Join(err, d.wrapUpCreateColumnFamilies(handles))
 			}
 			return handles, err
 		}
@@ -43,7 +44,17 @@ func (d *DBImpl) CreateColumnFamilies(families []rocksdb.ColumnFamilyDescriptor)
 	if len(families) == 0 {
 		return nil, nil
 	}
-	return handles, d.persistOptions()
+	return handles, d.wrapUpCreateColumnFamilies(handles)
+}
+
+// wrapUpCreateColumnFamilies writes the OPTIONS file and sees to what new families'
+// options ask for; both, though one fails.
+func (d *DBImpl) wrapUpCreateColumnFamilies(handles []*db.ColumnFamilyHandleImpl) error {
+	err := d.persistOptions()
+	if slices.ContainsFunc(handles, func(h *db.ColumnFamilyHandleImpl) bool { return tracksTimes(h.CFD()) }) {
+		err = errors.Join(err, d.registerRecordSeqnoTimeWorker())
+	}
+	return err
 }
 
 // createColumnFamily adds a family without writing an OPTIONS file; optionsMu
@@ -79,7 +90,7 @@ func (d *DBImpl) createColumnFamily(o *rocksdb.ColumnFamilyOptions, name string)
 	return h, nil
 }
 
-// addColumnFamily is upstream's DBImpl::WrapUpCreateColumnFamilies.
+// addColumnFamily commits the family and makes it visible.
 func (d *DBImpl) addColumnFamily(o *rocksdb.ColumnFamilyOptions, name string, ctx *db.SuperVersionContext) (*db.ColumnFamilyHandleImpl, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -105,6 +116,7 @@ func (d *DBImpl) addColumnFamily(o *rocksdb.ColumnFamilyOptions, name string, ct
 	if err := d.dirs.AddFamily(d.fs, cfd); err != nil {
 		return nil, err
 	}
+	d.setSeqnoTimesForConfigLocked(cfd)
 	cfd.InstallSuperVersion(ctx, d)
 	d.newThreadStatusCFInfo(cfd)
 	d.updateMaxInMemoryStateLocked()
@@ -175,6 +187,9 @@ func (d *DBImpl) dropColumnFamily(cfd *db.ColumnFamilyData) error {
 		return err
 	}
 	logging.Info(d.infoLog, "Dropped column family with id %d", cfd.GetID())
+	if tracksTimes(cfd) {
+		return d.registerRecordSeqnoTimeWorker()
+	}
 	return nil
 }
 

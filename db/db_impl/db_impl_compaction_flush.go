@@ -329,7 +329,7 @@ func (d *DBImpl) newFlushJobLocked(f familyFlush, reason rocksdb.FlushReason, sn
 		Statistics: d.stats, EventLogger: d.eventLogger, SyncOutput: alone, WriteManifest: alone,
 		DBID: d.dbID, SessionID: d.sessionID, HostID: d.hostID,
 		Status: job.status, ThreadID: job.thread, MemtablesToFree: &job.memtablesToFree, ErrorHandler: d.errorHandler,
-		BlobCallback: d.blobCallback(), FastSstOpen: d.mutableDBOptions.Load().FastSstOpen,
+		SeqnoToTimeMapping: cfd.SeqnoToTimeMapping(), BlobCallback: d.blobCallback(), FastSstOpen: d.mutableDBOptions.Load().FastSstOpen,
 	})
 }
 

@@ -71,7 +71,7 @@ func (d *DBImpl) commitImport(cfd *db.ColumnFamilyData, j *db.ImportColumnFamily
 		err = d.versions.LogAndApply(&db.LogAndApplyRequest{CFD: cfd, Edits: []*version.VersionEdit{j.Edit()}, Mutex: &d.mu, DBDirectory: d.dirs.DBDir()})
 		if err == nil {
 			d.raiseLastSequence(last)
-			d.installSuperVersionAndScheduleLocked(cfd, &ctx)
+			d.installSuperVersionForConfigChangeLocked(cfd, &ctx)
 		} else {
 			keep = append(keep, d.errorHandler.GetFilesToQuarantine()...)
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/rocksdb-go/rocksdb/cache"
 	"github.com/rocksdb-go/rocksdb/db"
+	"github.com/rocksdb-go/rocksdb/db/seqnotime"
 	"github.com/rocksdb-go/rocksdb/db/version"
 	"github.com/rocksdb-go/rocksdb/db/wal"
 	"github.com/rocksdb-go/rocksdb/db/writebatch"
@@ -174,6 +175,7 @@ func newDBImpl(src *rocksdb.DBOptions, dbName string, readOnly bool) (*DBImpl, e
 	d.walMu.cond = sync.NewCond(&d.walMu.Mutex)
 	d.stall.cond = sync.NewCond(&d.stall.mu)
 	d.st.snapshots.Init()
+	d.st.seqnoTimes = seqnotime.NewSeqnoToTimeMapping()
 	d.st.purge.files = map[uint64]purgeFile{}
 	d.st.filesGrabbed = map[uint64]bool{}
 	d.st.heldHandles = map[*db.ColumnFamilyHandleImpl]bool{}
@@ -324,6 +326,9 @@ func open(o *rocksdb.DBOptions, dbName string, families []rocksdb.ColumnFamilyDe
 	if err = d.startPeriodicTasks(); err != nil {
 		return d, handles, false, err
 	}
+	if err = d.registerRecordSeqnoTimeWorker(); err != nil {
+		return d, handles, false, err
+	}
 	logging.Header(d.infoLog, "DB pointer %p", d)
 	return d, handles, false, nil
 }
@@ -421,6 +426,15 @@ func (d *DBImpl) openLocked(o *rocksdb.DBOptions, families []rocksdb.ColumnFamil
 			return nil, err
 		}
 	}
+	span := seqnotime.NewMinAndMaxPreserveSeconds()
+	for i := range families {
+		span.Combine(families[i].Options.PreserveInternalTimeSeconds, families[i].Options.PrecludeLastLevelDataSeconds)
+	}
+	if ctx.isNewDB && span.IsEnabled() {
+		if err := d.prepopulateSeqnoToTimeMappingLocked(span); err != nil {
+			return nil, err
+		}
+	}
 	for i := range families {
 		f := &families[i]
 		cfd := d.families.GetColumnFamilyByName(f.Name)
@@ -444,6 +458,7 @@ func (d *DBImpl) openLocked(o *rocksdb.DBOptions, families []rocksdb.ColumnFamil
 		d.st.heldHandles[h] = true
 		handles = append(handles, h)
 		sv := &db.SuperVersionContext{}
+		d.setSeqnoTimesForConfigLocked(cfd)
 		cfd.InstallSuperVersion(sv, d)
 		d.newThreadStatusCFInfo(cfd)
 		d.enqueuePendingCompactionLocked(cfd)

@@ -546,10 +546,10 @@ func (it *Iterator) internalIterator(seq rocksdb.SequenceNumber) internaliter.In
 		b.AddPointAndTombstoneIterator(point, tr, nil)
 		return nil
 	}
-	err := add(sv.Mem.NewIterator(ro, prefix, nil), sv.Mem, false)
+	err := add(sv.Mem.NewIterator(ro, prefix, sv.SeqnoToTimeMapping), sv.Mem, false)
 	for _, m := range sv.Imm.Memtables() {
 		if err == nil {
-			err = add(m.NewIterator(ro, prefix, nil), m, true)
+			err = add(m.NewIterator(ro, prefix, sv.SeqnoToTimeMapping), m, true)
 		}
 	}
 	syncpoint.ProcessArg("DBImpl::NewInternalIterator:StatusCallback", &err)

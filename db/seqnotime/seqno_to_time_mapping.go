@@ -470,6 +470,15 @@ func (s *MinAndMaxPreserveSeconds) GetRecodingCadence() uint64 {
 	return (s.MinPreserveSeconds + MaxSeqnoTimePairsPerCF - 1) / MaxSeqnoTimePairsPerCF
 }
 
+// CapacityFor is how many pairs a database keeps for these settings: the least
+// span's samples as far back as the greatest span goes.
+func CapacityFor(s MinAndMaxPreserveSeconds) uint64 {
+	if s.MaxPreserveSeconds/s.MinPreserveSeconds >= MaxSeqnoToTimeEntries/MaxSeqnoTimePairsPerCF {
+		return MaxSeqnoToTimeEntries
+	}
+	return s.MaxPreserveSeconds * MaxSeqnoTimePairsPerCF / s.MinPreserveSeconds
+}
+
 // The values of timed puts end in 8 bytes, little endian: in the WAL and a
 // fresh memtable a Unix time in seconds, later a sequence number.
 const packedSize = 8
