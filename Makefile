@@ -7,7 +7,7 @@ TAGS = invariants,syncpoint
 TOOLS = db_bench ldb sst_dump db_stress db_crashtest cache_bench upstream
 
 .PHONY: all check compat fuzz bench test race engines lint vet staticcheck xref porting generate clean $(TOOLS) rocksdb_dump rocksdb_undump \
-	crash_test crash_test_with_atomic_flush crash_test_with_best_efforts_recovery check_crash mutation $(CRASH_TESTS)
+	crash_test crash_test_with_atomic_flush crash_test_with_best_efforts_recovery check_crash mutation metamorphic $(CRASH_TESTS)
 
 all: $(TOOLS) rocksdb_dump rocksdb_undump
 
@@ -74,6 +74,10 @@ check_crash: db_stress db_crashtest
 # Five faults put into the engine, each of which the stress test has to find.
 mutation:
 	$(GO) run ./tools/db_crashtest/mutation
+
+# The same operations under different options, for DURATION seconds.
+metamorphic:
+	$(GO) test -tags $(TAGS) -run 'TestMetamorphic$$' -timeout 0 . -v -metamorphic=$(or $(DURATION),600)s
 
 # Installs the C++ engines that tests compare with, where the machine can.
 engines:
