@@ -43,6 +43,7 @@ type benchmark struct {
 	entriesPerBatch int64
 	readOptions     rocksdb.ReadOptions
 	writeOptions    rocksdb.WriteOptions
+	clock           *timestampEmulator       // of --user_timestamp_size; nil for none
 	timestamps      *timestampEmulator       // of timeseries
 	expiryFilter    rocksdb.CompactionFilter // of timeseries; nil for none
 }
@@ -64,6 +65,9 @@ func (t *tool) newBenchmark() (*benchmark, error) {
 	b := &benchmark{
 		tool: t, flags: f, out: t.out, num: f.Num, listener: &errorHandlerListener{},
 		keys: keyMaker{keySize: int(f.KeySize), prefixSize: int(f.PrefixSize), keysPerPrefix: f.KeysPerPrefix},
+	}
+	if f.UserTimestampSize > 0 {
+		b.clock = &timestampEmulator{}
 	}
 	b.mergeKeys = orNum(f.MergeKeys, f.Num)
 	b.readWrites = max(f.Writes, f.Reads)

@@ -65,7 +65,7 @@ func (b *benchmark) bgWriter(t *threadState, op operationType) error {
 		value := gen.generate()
 		var err error
 		if op == opWrite {
-			err = db.db.Put(&t.wo, key, value)
+			err = t.put(db.db, key, value)
 		} else {
 			err = db.db.Merge(&t.wo, key, value)
 		}
@@ -73,7 +73,7 @@ func (b *benchmark) bgWriter(t *threadState, op operationType) error {
 		if err != nil {
 			return t.failed("put or merge error", err)
 		}
-		size += int64(len(key) + len(value))
+		size += int64(len(key)+len(value)) + t.timestampBytes()
 		t.stats.finishedOps(db, 1, opWrite)
 		if limit != nil {
 			limit.request(int64(len(key)+len(value)), rocksdb.OpTypeWrite)
@@ -99,7 +99,7 @@ func (b *benchmark) deleteRangeNow(t *threadState, db *benchDB, begin, end []byt
 	n := t.rand.Next() % uint64(f.Num)
 	if f.ExpandRangeTombstones {
 		for offset := range uint64(f.RangeTombstoneWidth) {
-			if err := db.db.Delete(&t.wo, b.keys.generate(n+offset, f.Num, begin)); err != nil {
+			if err := t.delete(db.db, b.keys.generate(n+offset, f.Num, begin)); err != nil {
 				return t.failed("delete error", err)
 			}
 		}
@@ -156,7 +156,7 @@ func (b *benchmark) timeSeriesWrite(t *threadState) error {
 		putBigEndian(key[8:16], b.timestamps.now.Load())
 		b.timestamps.now.Add(1)
 		value := gen.generate()
-		if err := db.db.Put(&t.wo, key, value); err != nil {
+		if err := t.put(db.db, key, value); err != nil {
 			return t.failed("put error", err)
 		}
 		t.stats.finishedOps(db, 1, opWrite)
@@ -174,11 +174,13 @@ func (b *benchmark) timeSeriesRead(t *threadState, deletes bool) error {
 	f := b.flags
 	read, found, size := int64(0), int64(0), int64(0)
 	buf := b.keys.keyBuffer()
+	t.stampReads()
 	it := b.db.db.NewIterator(&t.ro)
 	defer func() { closeIterator(it) }()
 	for t.shared.done.Load() == 0 && !t.shared.fatal.Load() {
 		if !f.UseTailingIterator {
 			closeIterator(it)
+			t.stampReads()
 			it = b.db.db.NewIterator(&t.ro)
 		}
 		key := b.keys.generate(t.rand.Next()%uint64(f.KeyIDRange), f.Num, buf)
@@ -197,7 +199,7 @@ func (b *benchmark) timeSeriesRead(t *threadState, deletes bool) error {
 				break
 			}
 			t.stats.finishedOps(&b.db, 1, opDelete)
-			if err := b.db.db.Delete(&t.wo, it.Key()); err != nil {
+			if err := t.delete(b.db.db, it.Key()); err != nil {
 				return t.failed("delete error", err)
 			}
 		}

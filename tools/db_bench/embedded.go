@@ -121,6 +121,9 @@ func (b *benchmark) writeEmbedded(t *threadState, db *benchDB, path string, enti
 
 // readRandomEntity is readRandom by GetEntity.
 func (b *benchmark) readRandomEntity(t *threadState) error {
+	if err := b.refuseTimestamps("readrandomentity"); err != nil {
+		return err
+	}
 	var v rocksdb.PinnableWideColumns
 	return b.readEach(t, "GetEntity", func(cf *ColumnFamily, key []byte) (size int, err error) {
 		if err = cf.GetEntity(&t.ro, key, &v); err == nil {
@@ -133,6 +136,9 @@ func (b *benchmark) readRandomEntity(t *threadState) error {
 
 // multiReadEntity is multiReadRandom by MultiGetEntity.
 func (b *benchmark) multiReadEntity(t *threadState) error {
+	if err := b.refuseTimestamps("multireadentity"); err != nil {
+		return err
+	}
 	values := make([]rocksdb.PinnableWideColumns, b.entriesPerBatch)
 	return b.readBatches(t, "MultiGetEntity", func(db *benchDB, keys [][]byte, errs []error) {
 		db.db.MultiGetEntity(&t.ro, keys, values, errs)

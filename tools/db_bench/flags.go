@@ -36,7 +36,7 @@ type Flags struct {
 	MultiscanSize                                      int64   `flag:"multiscan_size,10" help:"scans of a multiscan"`
 	MultiscanStride                                    int64   `flag:"multiscan_stride,100" help:"keys between scans of a multiscan"`
 	KeySize                                            int32   `flag:"key_size,16" help:"bytes of a key"`
-	UserTimestampSize                                  int32   `flag:"user_timestamp_size,0" help:"bytes of a user-defined timestamp" todo:"1"`
+	UserTimestampSize                                  int32   `flag:"user_timestamp_size,0" help:"bytes of a user-defined timestamp"`
 	NumMultiDB                                         int32   `flag:"num_multi_db,0" help:"databases used at once; 0 is one"`
 	CompressionRatio                                   float64 `flag:"compression_ratio,0.5" help:"size that values compress to"`
 	OverwriteProbability                               float64 `flag:"overwrite_probability,0.0" help:"share of filluniquerandom's writes that repeat a recent key"`
@@ -403,7 +403,7 @@ type Flags struct {
 	ReportFileOperations                               bool    `flag:"report_file_operations,false" help:"print counts of file operations" todo:"1"`
 	ReportOpenTiming                                   bool    `flag:"report_open_timing,false" help:"print how long opening took"`
 	ReadaheadSize                                      int32   `flag:"readahead_size,0" help:"ReadOptions::readahead_size"`
-	ReadWithLatestUserTimestamp                        bool    `flag:"read_with_latest_user_timestamp,true" help:"read at the newest timestamp" todo:"1"`
+	ReadWithLatestUserTimestamp                        bool    `flag:"read_with_latest_user_timestamp,true" help:"read at the newest timestamp"`
 	CacheURI                                           string  `flag:"cache_uri," help:"block cache to make, from the registry"`
 	SecondaryCacheURI                                  string  `flag:"secondary_cache_uri," help:"secondary cache to make, from the registry"`
 	DisableSeekCompaction                              int32   `flag:"disable_seek_compaction,0" help:"unused; kept for old command lines"`

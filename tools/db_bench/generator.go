@@ -7,7 +7,6 @@ package main
 import (
 	"math/rand/v2"
 	"strings"
-	"sync/atomic"
 
 	"github.com/rocksdb-go/rocksdb/util"
 )
@@ -170,9 +169,6 @@ func (g *keyGenerator) fetch(index uint64) (uint64, bool) {
 	}
 	return g.values[index], true
 }
-
-// timestampEmulator counts as a clock that writes advance.
-type timestampEmulator struct{ now atomic.Uint64 }
 
 // keyMaker turns numbers into keys:
 //

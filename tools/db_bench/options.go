@@ -269,6 +269,13 @@ func (b *benchmark) memtableFromFlags(o *rocksdb.ColumnFamilyOptions) error {
 		}
 		o.Comparator = util.Uint64Comparator()
 	}
+	if n := f.UserTimestampSize; n > 0 {
+		if n != timestampSize {
+			b.out.errf("Only 64 bits timestamps are supported.\n")
+			return exitCode(1)
+		}
+		o.Comparator = util.BytewiseComparatorWithU64Ts()
+	}
 	var err error
 	switch strings.ToLower(f.Memtablerep) {
 	case "skip_list":

@@ -52,6 +52,7 @@ func (b *benchmark) readReverse(t *threadState) error {
 
 // readAll reads b.reads entries in order.
 func (b *benchmark) readAll(t *threadState, d *benchDB, first, next func(*Iterator)) error {
+	t.stampReads()
 	it := d.db.NewIterator(&t.ro)
 	defer closeIterator(it)
 	i, bytes := int64(0), int64(0)
@@ -141,10 +142,11 @@ func (b *benchmark) readEach(t *threadState, what string, get func(cf *ColumnFam
 		n := uint64(stride.next(b, t.rand))
 		key := b.keys.generate(n, b.flags.Num, buf)
 		read++
+		t.stampReads()
 		size, err := get(db.pick(n), key)
 		if err == nil {
 			found++
-			bytes += int64(len(key) + size)
+			bytes += int64(len(key)+size) + t.timestampBytes()
 		} else if !isNotFound(err) {
 			return t.failed(what+" returned an error", err)
 		}
@@ -181,6 +183,7 @@ func (b *benchmark) readRandomFast(t *threadState) error {
 		for range 100 {
 			n := int64(t.rand.Next()) & (pot - 1)
 			read++
+			t.stampReads()
 			err := db.db.GetInto(&t.ro, b.keys.generate(uint64(n), num, buf), &v)
 			if err == nil {
 				found++
@@ -213,11 +216,12 @@ func (b *benchmark) readToRowCache(t *threadState) error {
 		db := b.selectDB(t.rand)
 		key := b.keys.generate(uint64(n), b.flags.Num, buf)
 		read++
+		t.stampReads()
 		// Upstream counts on before it picks the column family.
 		err := db.pick(uint64(n+1)).GetInto(&t.ro, key, &v)
 		if err == nil {
 			found++
-			bytes += int64(len(key) + v.Size())
+			bytes += int64(len(key)+v.Size()) + t.timestampBytes()
 			v.Release()
 		} else if !isNotFound(err) {
 			return t.failed("Get returned an error", err)
@@ -280,13 +284,14 @@ func (b *benchmark) readBatches(t *threadState, what string, get func(db *benchD
 	for !d.finished(n) {
 		db := b.selectDB(t.rand)
 		b.drawKeys(t, keys, bufs)
+		t.stampReads()
 		get(db, keys, errs)
 		read += n
 		calls++
 		for i, err := range errs {
 			size := take(i)
 			if err == nil {
-				bytes += int64(len(keys[i]) + size)
+				bytes += int64(len(keys[i])+size) + t.timestampBytes()
 				found++
 			} else if !isNotFound(err) {
 				return t.failed(what+" returned an error", err)

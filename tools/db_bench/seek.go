@@ -13,6 +13,7 @@ func (b *benchmark) iteratorCreation(t *threadState) error {
 	d := t.shared.makeDuration(int64(b.flags.Duration), b.reads, 0)
 	for !d.finished(1) {
 		db := b.selectDB(t.rand)
+		t.stampReads()
 		it := db.db.NewIterator(&t.ro)
 		err := it.Status()
 		closeIterator(it)
@@ -41,6 +42,7 @@ func (b *benchmark) seekRandom(t *threadState) error {
 	if err := b.needKeys(); err != nil {
 		return err
 	}
+	t.stampReads()
 	s := &seeker{b: b, t: t, keyBuf: b.keys.keyBuffer(), bound: b.keys.keyBuffer()}
 	if err := b.each(func(d *benchDB, _ bool) error {
 		s.dbs = append(s.dbs, d)
@@ -105,8 +107,7 @@ func (s *seeker) one() error {
 		s.step(it)
 	}
 	for j := int32(0); j < f.SeekNextsToDelete && it.Valid(); j++ {
-		wo := rocksdb.DefaultWriteOptions()
-		if err := db.db.Delete(&wo, it.Key()); err != nil {
+		if err := t.delete(db.db, it.Key()); err != nil {
 			b.out.errf("Delete failed: %v\n", err)
 		}
 		s.step(it)
@@ -156,6 +157,7 @@ func (b *benchmark) writeSeqSeekSeq(t *threadState) error {
 	db := b.selectDB(t.rand)
 	release := b.withSnapshot(db.db, &t.ro)
 	defer release()
+	t.stampReads()
 	it := db.db.NewIterator(&t.ro)
 	defer closeIterator(it)
 	buf := b.keys.keyBuffer()
@@ -204,6 +206,7 @@ func (b *benchmark) bgScan(t *threadState) error {
 	}
 	release := b.withSnapshot(b.db.db, &t.ro)
 	defer release()
+	t.stampReads()
 	it := b.db.db.NewIterator(&t.ro)
 	defer closeIterator(it)
 	b.out.errf("num reads to do %d\n", uint64(b.reads))

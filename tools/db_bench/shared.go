@@ -129,12 +129,17 @@ type threadState struct {
 	ro     rocksdb.ReadOptions
 	wo     rocksdb.WriteOptions
 	perf   rocksdb.PerfContext
+
+	clock           *timestampEmulator // nil where keys have no timestamps
+	latest          bool               // reads are at the newest timestamp
+	writeTS, readTS [timestampSize]byte
 }
 
 func newThreadState(b *benchmark, index int, seed int64, shared *sharedState) *threadState {
 	t := &threadState{
 		tid: index, rand: util.NewRandom64(uint64(b.tool.seedBase + seed)),
 		stats: newStats(&b.tool.env), shared: shared, ro: b.readOptions, wo: b.writeOptions,
+		clock: b.clock, latest: b.flags.ReadWithLatestUserTimestamp,
 	}
 	if level := rocksdb.PerfLevel(b.flags.PerfLevel); level > rocksdb.DisablePerf {
 		t.perf.Level = level

@@ -29,6 +29,7 @@ func (b *benchmark) newReadWriter() (*readWriter, error) {
 
 // get reads a key into rw.value; ok is false where there is none.
 func (rw *readWriter) get(t *threadState, db *benchDB, key []byte) (ok bool, err error) {
+	t.stampReads()
 	if err := db.db.GetInto(&t.ro, key, &rw.pinned); err != nil {
 		rw.value = rw.value[:0]
 		if isNotFound(err) {
@@ -67,7 +68,7 @@ func (b *benchmark) readRandomWriteRandom(t *threadState) error {
 			t.stats.finishedOps(db, 1, opRead)
 			continue
 		}
-		if err := db.db.Put(&t.wo, key, rw.gen.generate()); err != nil {
+		if err := t.put(db.db, key, rw.gen.generate()); err != nil {
 			return t.failed("put error", err)
 		}
 		putWeight--
@@ -94,16 +95,16 @@ func (b *benchmark) updateRandom(t *threadState) error {
 			return t.failed("Get returned an error", err)
 		}
 		if ok {
-			rw.bytes += int64(len(key) + len(rw.value))
+			rw.bytes += int64(len(key)+len(rw.value)) + t.timestampBytes()
 		}
 		if l := t.shared.writeRateLimiter.Load(); l != nil {
 			l.request(int64(len(key)+len(rw.value)), rocksdb.OpTypeWrite)
 		}
 		value := rw.gen.generate()
-		if err := db.db.Put(&t.wo, key, value); err != nil {
+		if err := t.put(db.db, key, value); err != nil {
 			return t.fatal("put error", "UpdateRandom put error", err)
 		}
-		rw.bytes += int64(len(key) + len(value))
+		rw.bytes += int64(len(key)+len(value)) + t.timestampBytes()
 		t.stats.finishedOps(db, 1, opUpdate)
 	}
 	t.stats.addBytes(rw.bytes)
@@ -131,7 +132,7 @@ func (b *benchmark) xorUpdateRandom(t *threadState) error {
 		for i, c := range operand {
 			updated[i] ^= c
 		}
-		if err := db.db.Put(&t.wo, key, updated); err != nil {
+		if err := t.put(db.db, key, updated); err != nil {
 			return t.failed("put error", err)
 		}
 		t.stats.finishedOps(db, 1, opOthers)
@@ -156,17 +157,17 @@ func (b *benchmark) appendRandom(t *threadState) error {
 			return t.failed("Get returned an error", err)
 		}
 		if ok {
-			rw.bytes += int64(len(key) + len(rw.value))
+			rw.bytes += int64(len(key)+len(rw.value)) + t.timestampBytes()
 		}
 		operand := rw.gen.generate()
 		if len(rw.value) > 0 {
 			rw.value = append(rw.value, ',')
 		}
 		rw.value = append(rw.value, operand...)
-		if err := db.db.Put(&t.wo, key, rw.value); err != nil {
+		if err := t.put(db.db, key, rw.value); err != nil {
 			return t.failed("put error", err)
 		}
-		rw.bytes += int64(len(key) + len(rw.value))
+		rw.bytes += int64(len(key)+len(rw.value)) + t.timestampBytes()
 		t.stats.finishedOps(db, 1, opUpdate)
 	}
 	t.stats.addBytes(rw.bytes)
@@ -257,11 +258,12 @@ func (rw *readWriter) many(t *threadState, db *benchDB, batch *WriteBatch, order
 			return err
 		}
 	}
-	return db.db.Write(&t.wo, batch)
+	return t.write(db.db, batch)
 }
 
 // getMany reads the three keys in one snapshot and says where they differ.
 func (rw *readWriter) getMany(b *benchmark, t *threadState, db *benchDB, key []byte) (ok bool) {
+	t.stampReads()
 	ro := t.ro
 	ro.Snapshot = db.db.GetSnapshot()
 	defer releaseSnapshot(db.db, ro.Snapshot)

@@ -185,7 +185,7 @@ func (w *writer) write(db *benchDB, n int64) error {
 		l.request(w.batchBytes, rocksdb.OpTypeWrite)
 		t.stats.resetLastOpTime()
 	}
-	err := db.db.Write(&t.wo, w.batch)
+	err := t.write(db.db, w.batch)
 	t.stats.finishedOps(db, n, opWrite)
 	if w.b.flags.SineWriteRate {
 		if err := w.b.followSine(t); err != nil {
@@ -238,7 +238,7 @@ func (w *writer) entry(db *benchDB, id uint64) error {
 	if err != nil {
 		return w.t.failed("put error", err)
 	}
-	size := int64(len(value) + b.keys.keySize)
+	size := int64(len(value)+b.keys.keySize) + w.t.timestampBytes()
 	w.batchBytes += size
 	w.bytes += size
 	w.numWritten++
@@ -332,7 +332,7 @@ func (b *benchmark) doDelete(t *threadState, seq bool) error {
 				return t.failed("del error", err)
 			}
 		}
-		err := db.db.Write(&t.wo, batch)
+		err := t.write(db.db, batch)
 		t.stats.finishedOps(db, b.entriesPerBatch, opDelete)
 		if err != nil {
 			return t.failed("del error", err)
