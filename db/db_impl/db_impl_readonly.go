@@ -20,6 +20,12 @@ func OpenForReadOnly(o *rocksdb.DBOptions, dbName string, families []rocksdb.Col
 	if err != nil {
 		return nil, nil, err
 	}
+	if !o.CreateIfMissing {
+		if _, _, err := db.GetCurrentManifestPath(dbName, d.fs, false); err != nil {
+			_ = d.closeImpl()
+			return nil, nil, err
+		}
+	}
 	d.mu.Lock()
 	handles, err := d.openReadOnlyLocked(families, errorIfWALFileExists)
 	d.mu.Unlock()
