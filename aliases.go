@@ -55,6 +55,7 @@ type (
 	CompactRangeOptions                    = contract.CompactRangeOptions
 	CompactionFileInfo                     = contract.CompactionFileInfo
 	CompactionFilter                       = contract.CompactionFilter
+	CompactionFilterBlobByKey              = contract.CompactionFilterBlobByKey
 	CompactionFilterContext                = contract.CompactionFilterContext
 	CompactionFilterDecision               = contract.CompactionFilterDecision
 	CompactionFilterFactory                = contract.CompactionFilterFactory
@@ -550,7 +551,6 @@ const (
 	CompactionCPUTotalTime                                       = contract.CompactionCPUTotalTime
 	CompactionCancelled                                          = contract.CompactionCancelled
 	CompactionFilterBlobIndex                                    = contract.CompactionFilterBlobIndex
-	CompactionFilterDeletion                                     = contract.CompactionFilterDeletion
 	CompactionFilterMergeOperand                                 = contract.CompactionFilterMergeOperand
 	CompactionFilterValue                                        = contract.CompactionFilterValue
 	CompactionFilterWideColumnEntity                             = contract.CompactionFilterWideColumnEntity

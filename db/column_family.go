@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/rocksdb-go/rocksdb/db/blob"
 	"github.com/rocksdb-go/rocksdb/db/compaction"
 	"github.com/rocksdb-go/rocksdb/db/dbformat"
 	"github.com/rocksdb-go/rocksdb/db/memtable"
@@ -118,7 +119,7 @@ type ColumnFamilyData struct {
 	ioptions      *options.ImmutableOptions       // constant
 	mutable       atomic.Pointer[options.MutableCFOptions]
 	tableCache    *tablecache.TableCache // constant; nil for the dummy
-	blobFileCache blobFileEvicter        // constant; nil while blob files are not read
+	blobSource    *blob.BlobSource       // constant; nil for the dummy
 	picker        compaction.Picker      // constant
 	internalStats *InternalStats         // constant
 
@@ -204,6 +205,9 @@ func (c *ColumnFamilyData) destroyLocked(free *[]*memtable.MemTable) {
 	}
 	if c.imm != nil {
 		c.imm.UnrefCurrent(free)
+	}
+	if c.blobSource != nil {
+		c.blobSource.Close()
 	}
 	c.unregisterDBPaths()
 	c.set.removeLocked(c)
@@ -844,12 +848,9 @@ func (h *ColumnFamilyHandleImpl) Close() {
 	}
 }
 
-// blobFileEvicter lets go of a blob file's open reader.
-type blobFileEvicter interface{ Evict(fileNumber uint64) }
-
 // evictBlobFile lets go of the reader of a blob file that no version lists.
 func (c *ColumnFamilyData) evictBlobFile(number uint64) {
-	if c.blobFileCache != nil {
-		c.blobFileCache.Evict(number)
+	if c.blobSource != nil {
+		c.blobSource.Evict(number)
 	}
 }

@@ -292,8 +292,6 @@ func CheckBuilt(o *rocksdb.ColumnFamilyOptions) error {
 	switch {
 	case o.CompactionThreadLimiter != nil && !isBuiltInLimiter(o.CompactionThreadLimiter):
 		return rocksdb.NotSupported("compaction_thread_limiter other than the built-in one")
-	case o.BlobCompactionReadaheadSize > 0:
-		return rocksdb.NotSupported("blob_compaction_readahead_size is not built yet")
 	case o.CompactionStyle == rocksdb.CompactionStyleFIFO && o.CompactionOptionsFIFO.AllowTrivialCopyWhenChangeTemperature:
 		return rocksdb.NotSupported("compaction_options_fifo.allow_trivial_copy_when_change_temperature is not built yet")
 	}

@@ -37,12 +37,79 @@ func padded(padding string) blobFilter {
 	}
 }
 
+// blobKeyFilter is a compaction filter that decides by keys where values are in
+// blob files, and alike about all others.
+type blobKeyFilter struct {
+	key   func(key []byte) (d rocksdb.CompactionFilterDecision, newValue, skipUntil []byte)
+	value rocksdb.CompactionFilterDecision
+}
+
+func (blobKeyFilter) Name() string          { return "rocksdb.compaction.filter.blob.key" }
+func (blobKeyFilter) IgnoreSnapshots() bool { return true }
+func (f blobKeyFilter) FilterV3(int, []byte, rocksdb.CompactionFilterValueType, []byte) (d rocksdb.CompactionFilterDecision, newValue, skipUntil []byte) {
+	return f.value, nil, nil
+}
+
+func (f blobKeyFilter) FilterBlobByKey(_ int, key []byte) (d rocksdb.CompactionFilterDecision, newValue, skipUntil []byte) {
+	return f.key(key)
+}
+
+func (f blobKeyFilter) set(o *rocksdb.Options) { o.CompactionFilter = f }
+
 // wantBlobBytes checks whether compactions to level 1 read and wrote blobs.
 func (x *dbTest) wantBlobBytes(read, written bool) {
 	x.Helper()
 	s := x.cf(0).Impl().CFD().InternalStats().TESTGetCompactionStats()[1]
 	if s.BytesReadBlob > 0 != read || s.BytesWrittenBlob > 0 != written {
 		x.Errorf("compactions read %d bytes of blobs and wrote %d", s.BytesReadBlob, s.BytesWrittenBlob)
+	}
+}
+
+func TestDBBlobCompactionTest_FilterByKeyLength(t *testing.T) {
+	shorter := blobKeyFilter{key: func(key []byte) (rocksdb.CompactionFilterDecision, []byte, []byte) {
+		if len(key) < 2 {
+			return rocksdb.FilterRemove, nil, nil
+		}
+		return rocksdb.FilterKeep, nil, nil
+	}}
+	x := newBlobTest(t, shorter.set)
+	x.puts(0, "a", "value", "abc", "value", "flush")
+	x.compact(0, "", "")
+	x.wantGet(0, "a", "NOT_FOUND")
+	x.wantGet(0, "abc", "value")
+	x.wantBlobBytes(false, false)
+}
+
+func TestDBBlobCompactionTest_BlindWriteFilter(t *testing.T) {
+	blind := blobKeyFilter{key: func([]byte) (rocksdb.CompactionFilterDecision, []byte, []byte) {
+		return rocksdb.FilterChangeValue, []byte("new_blob_value"), nil
+	}}
+	x := newBlobTest(t, blind.set)
+	x.puts(0, "a", "a_value", "b", "b_value", "c", "c_value", "flush")
+	x.compact(0, "", "")
+	for _, k := range []string{"a", "b", "c"} {
+		x.wantGet(0, k, "new_blob_value")
+	}
+	x.wantBlobBytes(false, true)
+}
+
+// Neither decision is one that a filter of users may make; of keys with "a" the
+// value decides.
+func TestDBBlobBadCompactionFilterTest_BadDecisionFromCompactionFilter(t *testing.T) {
+	for _, byKey := range []rocksdb.CompactionFilterDecision{rocksdb.FilterChangeBlobIndex, rocksdb.FilterIOError} {
+		for _, byValue := range []rocksdb.CompactionFilterDecision{rocksdb.FilterUndetermined, rocksdb.FilterChangeBlobIndex, rocksdb.FilterIOError} {
+			bad := blobKeyFilter{value: byValue, key: func(key []byte) (rocksdb.CompactionFilterDecision, []byte, []byte) {
+				if key[0] == 'a' {
+					return rocksdb.FilterUndetermined, nil, nil
+				}
+				return byKey, nil, nil
+			}}
+			for _, k := range []string{"a", "b"} {
+				x := newBlobTest(t, bad.set)
+				x.puts(0, k+"_key", "value", "flush")
+				x.wantIs(x.db.CompactRange(nil, nil, nil), rocksdb.ErrNotSupported)
+			}
+		}
 	}
 }
 

@@ -49,8 +49,7 @@ func TestDBOptionsRefused_ColumnFamily(t *testing.T) {
 	}
 	defer good.Close()
 	for option, set := range map[string]func(o *rocksdb.ColumnFamilyOptions){
-		"enable_blob_direct_write":       func(o *rocksdb.ColumnFamilyOptions) { o.EnableBlobFiles, o.EnableBlobDirectWrite = true, true },
-		"blob_compaction_readahead_size": func(o *rocksdb.ColumnFamilyOptions) { o.BlobCompactionReadaheadSize = 4096 },
+		"enable_blob_direct_write": func(o *rocksdb.ColumnFamilyOptions) { o.EnableBlobFiles, o.EnableBlobDirectWrite = true, true },
 		"preclude_last_level_data_seconds": func(o *rocksdb.ColumnFamilyOptions) {
 			o.PrecludeLastLevelDataSeconds = 1
 		},
@@ -81,7 +80,6 @@ func TestDBOptionsRefused_ColumnFamily(t *testing.T) {
 		wantRefused(t, option, err)
 	}
 	for option, value := range map[string]string{
-		"blob_compaction_readahead_size":   "4096",
 		"preclude_last_level_data_seconds": "1",
 	} {
 		wantRefused(t, option, good.SetOptions(map[string]string{option: value}))

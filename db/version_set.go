@@ -13,6 +13,7 @@ import (
 	"github.com/rocksdb-go/rocksdb/db/blob/blobformat"
 	"github.com/rocksdb-go/rocksdb/db/tablecache"
 	"github.com/rocksdb-go/rocksdb/db/version"
+	"github.com/rocksdb-go/rocksdb/file"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
 	"github.com/rocksdb-go/rocksdb/logging"
 	"github.com/rocksdb-go/rocksdb/options"
@@ -37,7 +38,7 @@ type Version struct {
 	mutableCFOptions        *options.MutableCFOptions
 	maxFileSizeForL0MetaPin uint64 // bytes
 	versionNumber           uint64
-	// blobs reads blob files; nil where there are none to be read.
+	// blobs reads blob files; nil for the head of a list.
 	blobs *blob.BlobSource
 }
 
@@ -59,7 +60,7 @@ func newVersion(cfd *ColumnFamilyData, vset *VersionSet, mo *options.MutableCFOp
 		}
 		o.BottommostFileCompactionDelay = mo.BottommostFileCompactionDelay
 		v.maxFileSizeForL0MetaPin = options.MaxFileSizeForL0MetaPin(mo)
-		v.blobs, _ = cfd.blobFileCache.(*blob.BlobSource)
+		v.blobs = cfd.blobSource
 	}
 	v.storage = version.NewStorageInfo(o)
 	return v
@@ -263,20 +264,29 @@ func (v *Version) DebugString(hex, printStats bool) string {
 // options a blobformat.BlobFetcher; see versionBlobFetcher.
 func (v *Version) FetchBlob(ro *rocksdb.ReadOptions, userKey []byte, index *blobformat.BlobIndex,
 	value *rocksdb.PinnableSlice) (bytesRead uint64, err error) {
+	return v.fetchBlob(ro, userKey, index, nil, value)
+}
+
+func (v *Version) fetchBlob(ro *rocksdb.ReadOptions, userKey []byte, index *blobformat.BlobIndex,
+	prefetch *file.FilePrefetchBuffer, value *rocksdb.PinnableSlice) (bytesRead uint64, err error) {
+	if err := v.checkBlobIndex(index); err != nil {
+		return 0, err
+	}
+	value.Release()
+	return v.blobs.GetBlob(ro, userKey, index.FileNumber, index.Offset, index.Size, index.Compression, prefetch, value)
+}
+
+// checkBlobIndex refuses an index of no blob file of the version.
+func (v *Version) checkBlobIndex(index *blobformat.BlobIndex) error {
 	if index.HasTTL() || index.IsInlined() {
-		return 0, rocksdb.Corruption("Unexpected TTL/inlined blob index")
+		return rocksdb.Corruption("Unexpected TTL/inlined blob index")
 	}
 	// No metadata is a damaged index, or one to the table's own file (number
 	// 0) that its reader should have resolved: never to be read over.
-	meta := v.storage.GetBlobFileMetaData(index.FileNumber)
-	if meta == nil {
-		return 0, rocksdb.Corruption("Invalid blob file number")
+	if v.storage.GetBlobFileMetaData(index.FileNumber) == nil {
+		return rocksdb.Corruption("Invalid blob file number")
 	}
-	if v.blobs == nil {
-		return 0, rocksdb.NotSupported("reading blob files")
-	}
-	value.Release()
-	return v.blobs.GetBlob(ro, userKey, index.FileNumber, index.Offset, meta.GetBlobFileSize(), index.Size, index.Compression, value)
+	return nil
 }
 
 // versionBlobFetcher reads blobs of one version.
@@ -293,6 +303,46 @@ func (f *versionBlobFetcher) FetchBlob(userKey []byte, index *blobformat.BlobInd
 // BlobFetcher reads blobs of the version under ro, which is kept.
 func (v *Version) BlobFetcher(ro *rocksdb.ReadOptions) blobformat.BlobFetcher {
 	return &versionBlobFetcher{v, ro}
+}
+
+// compactionBlobFetcher is a versionBlobFetcher that reads ahead in each file. It
+// is one goroutine's: every part of a compaction has other places in the files.
+// Upstream: BlobFetcher with PrefetchBufferCollection.
+type compactionBlobFetcher struct {
+	versionBlobFetcher
+	readahead uint64
+	buffers   map[uint64]*file.FilePrefetchBuffer // by file number
+}
+
+// FetchBlob implements blobformat.BlobFetcher.
+func (f *compactionBlobFetcher) FetchBlob(userKey []byte, index *blobformat.BlobIndex, value *rocksdb.PinnableSlice) (uint64, error) {
+	return f.v.fetchBlob(f.ro, userKey, index, f.buffer(index.FileNumber), value)
+}
+
+// buffer is the file's prefetch buffer; nil for a file that the version does not
+// have.
+func (f *compactionBlobFetcher) buffer(number uint64) *file.FilePrefetchBuffer {
+	if b := f.buffers[number]; b != nil {
+		return b
+	}
+	meta := f.v.storage.GetBlobFileMetaData(number)
+	if meta == nil {
+		return nil
+	}
+	n := int(min(f.readahead, meta.GetBlobFileSize()))
+	b := file.NewFilePrefetchBuffer(&file.PrefetchBufferOptions{
+		ReadaheadParams: file.ReadaheadParams{InitialReadaheadSize: n, MaxReadaheadSize: n}})
+	f.buffers[number] = b
+	return b
+}
+
+// CompactionBlobFetcher is BlobFetcher for a part of a compaction, with that many
+// bytes of read-ahead (blob_compaction_readahead_size).
+func (v *Version) CompactionBlobFetcher(ro *rocksdb.ReadOptions, readahead uint64) blobformat.BlobFetcher {
+	if readahead == 0 || v.cfd.IOptions().AllowMmapReads {
+		return v.BlobFetcher(ro)
+	}
+	return &compactionBlobFetcher{versionBlobFetcher{v, ro}, readahead, map[uint64]*file.FilePrefetchBuffer{}}
 }
 
 // isFilterSkipped: a lookup that reaches the last level is expected to find

@@ -316,12 +316,7 @@ func (v *Version) lookupError(state table.GetState, userKey []byte) error {
 // resolveBlobIndex replaces a blob index, in value or else as the only column,
 // by the blob.
 func (v *Version) resolveBlobIndex(ro *rocksdb.ReadOptions, userKey []byte, value *rocksdb.PinnableSlice, columns *rocksdb.PinnableWideColumns) error {
-	var encoded []byte
-	if value != nil {
-		encoded = value.Data()
-	} else if c := columns.Columns(); len(c) > 0 {
-		encoded = c[0].Value
-	}
+	encoded := encodedBlobIndex(value, columns)
 	syncpoint.ProcessArg("Version::Get::TamperWithBlobIndex", &encoded)
 	var index blobformat.BlobIndex
 	if err := index.DecodeFrom(encoded); err != nil {
@@ -331,12 +326,28 @@ func (v *Version) resolveBlobIndex(ro *rocksdb.ReadOptions, userKey []byte, valu
 	if _, err := v.FetchBlob(ro, userKey, &index, &result); err != nil {
 		return err
 	}
+	replaceBlobIndex(&result, value, columns)
+	return nil
+}
+
+// encodedBlobIndex is what a lookup found: value, or else the only column.
+func encodedBlobIndex(value *rocksdb.PinnableSlice, columns *rocksdb.PinnableWideColumns) []byte {
+	if value != nil {
+		return value.Data()
+	}
+	if c := columns.Columns(); len(c) > 0 {
+		return c[0].Value
+	}
+	return nil
+}
+
+// replaceBlobIndex puts the blob, which it takes, in the index's place.
+func replaceBlobIndex(blob, value *rocksdb.PinnableSlice, columns *rocksdb.PinnableWideColumns) {
 	if value != nil {
 		value.Release()
-		*value = result
-		return nil
+		*value = *blob
+		return
 	}
-	columns.SetPlainValue(result.Data(), nil)
-	result.Release()
-	return nil
+	columns.SetPlainValue(blob.Data(), nil)
+	blob.Release()
 }

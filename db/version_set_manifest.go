@@ -322,9 +322,9 @@ func (vs *VersionSet) createColumnFamily(o *rocksdb.ColumnFamilyOptions, ro *roc
 	dummy.Ref()
 	cfd := vs.cfs.CreateColumnFamily(edit.GetColumnFamilyName(), edit.GetColumnFamily(), dummy, o, readOnly)
 	vs.chargeMetadata(cfd)
-	source := blob.NewBlobSource(cfd.IOptions(), &vs.dbID, vs.dbSessionID,
+	source := blob.NewBlobSource(cfd.IOptions(), cfd.GetLatestMutableCFOptions(), &vs.dbID, vs.dbSessionID,
 		blob.NewBlobFileCache(vs.tableCache, cfd.IOptions(), vs.fileOptions, cfd.GetID(), nil))
-	cfd.blobFileCache = source
+	cfd.blobSource = source
 	cfd.TableCache().SetBlobSource(source)
 	v := newVersion(cfd, vs, cfd.GetLatestMutableCFOptions(), vs.takeVersionNumber(), version.EpochNumberMustPresent)
 	v.PrepareAppend(ro, false)

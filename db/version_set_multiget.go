@@ -1,13 +1,17 @@
 // Port of db/version_set.cc and db/version_set_sync_and_async.h,
 // Version::MultiGet. Differs: each key has a picker of its own, and keys that are
 // at the same file are looked up together; one state machine instead of
-// coroutines for asynchronous reads; blobs are read one by one.
+// coroutines for asynchronous reads.
 
 package db
 
 import (
+	"cmp"
+	"slices"
 	"sync"
 
+	"github.com/rocksdb-go/rocksdb/db/blob"
+	"github.com/rocksdb-go/rocksdb/db/blob/blobformat"
 	"github.com/rocksdb-go/rocksdb/db/dbformat"
 	"github.com/rocksdb-go/rocksdb/db/tablecache"
 	"github.com/rocksdb-go/rocksdb/db/version"
@@ -15,6 +19,7 @@ import (
 	"github.com/rocksdb-go/rocksdb/monitoring"
 	"github.com/rocksdb-go/rocksdb/table"
 	"github.com/rocksdb-go/rocksdb/table/internaliter"
+	"github.com/rocksdb-go/rocksdb/test_util/syncpoint"
 )
 
 // MultiGet is the state of one batch lookup, from Version.BeginMultiGet to Finish,
@@ -39,6 +44,7 @@ type MultiGet struct {
 	pickers [table.MaxBatchSize]filePicker
 	file    [table.MaxBatchSize]*version.FdWithKeyRange
 	waiting table.MultiGetMask // keys of tables in pending
+	blobs   []blobLookup       // keys whose values are in blob files
 
 	tables  [table.MaxBatchSize]tableLookup
 	pending int // of tables
@@ -52,6 +58,15 @@ type tableLookup struct {
 	// keys are those that came to the file; inTable is the table's own copy.
 	keys, inTable table.MultiGetRange
 	lookup        tablecache.PendingMultiGet
+}
+
+// blobLookup is a key whose value is in a blob file.
+// Upstream: BlobReadContext.
+type blobLookup struct {
+	key    *table.KeyContext
+	index  blobformat.BlobIndex
+	req    blob.BlobReadRequest
+	result rocksdb.PinnableSlice
 }
 
 // levelReads counts what was read from a level's files.
@@ -122,6 +137,7 @@ func (m *MultiGet) end(err error) {
 	}
 	m.pending, m.waiting = 0, 0
 	m.report()
+	m.readBlobs()
 	m.finish(err)
 	for i := m.r.Start(); i < m.r.End(); i++ {
 		m.contexts[i].Reset()
@@ -320,14 +336,7 @@ func (m *MultiGet) settle(t *tableLookup, i int, k *table.KeyContext) {
 	case table.GetFound:
 		m.v.countHit(m.ro, t.level)
 		if k.IsBlobIndex {
-			*k.Err = m.v.resolveBlobIndex(m.ro, gc.UserKeyToGetBlobValue(), k.Value, k.Columns)
-			if rocksdb.IsIncomplete(*k.Err) {
-				gc.MarkKeyMayExist()
-			}
-			k.IsBlobIndex = *k.Err != nil
-			if m.countValue(k); *k.Err == nil && m.r.GetValueSize() > m.ro.ValueSizeSoftLimit {
-				m.takeBack(k)
-			}
+			*k.Err = m.addBlob(k)
 			return
 		}
 		m.countValue(k)
@@ -335,6 +344,68 @@ func (m *MultiGet) settle(t *tableLookup, i int, k *table.KeyContext) {
 		*k.Err = rocksdb.ErrNotFound
 	default:
 		*k.Err = m.v.lookupError(state, k.LKey.UserKey())
+	}
+}
+
+// addBlob notes that k has a blob index, to be replaced by the blob when all keys
+// have been looked up.
+func (m *MultiGet) addBlob(k *table.KeyContext) error {
+	encoded := encodedBlobIndex(k.Value, k.Columns)
+	syncpoint.ProcessArg("Version::MultiGet::TamperWithBlobIndex", &encoded)
+	l := blobLookup{key: k}
+	if err := l.index.DecodeFrom(encoded); err != nil {
+		return err
+	}
+	m.blobs = append(m.blobs, l)
+	return nil
+}
+
+// readBlobs reads the values that are in blob files, those of one file at once.
+// Upstream: Version::MultiGetBlob.
+func (m *MultiGet) readBlobs() {
+	if len(m.blobs) == 0 {
+		return
+	}
+	slices.SortStableFunc(m.blobs, func(a, b blobLookup) int { return cmp.Compare(a.index.FileNumber, b.index.FileNumber) })
+	var files []blob.BlobFileReadRequests
+	for i := range m.blobs {
+		l := &m.blobs[i]
+		if *l.key.Err = m.v.checkBlobIndex(&l.index); *l.key.Err != nil {
+			continue
+		}
+		l.req = blob.BlobReadRequest{UserKey: l.key.GetContext.UserKeyToGetBlobValue(), Offset: l.index.Offset, Size: l.index.Size,
+			Compression: l.index.Compression, Result: &l.result}
+		if n := len(files); n == 0 || files[n-1].FileNumber != l.index.FileNumber {
+			files = append(files, blob.BlobFileReadRequests{FileNumber: l.index.FileNumber})
+		}
+		f := &files[len(files)-1]
+		f.Requests = append(f.Requests, &l.req)
+	}
+	m.v.blobs.MultiGetBlob(m.ro, files)
+	for i := range m.blobs {
+		l := &m.blobs[i]
+		if *l.key.Err == nil {
+			*l.key.Err = l.req.Err
+		}
+		m.takeBlob(l)
+	}
+	clear(m.blobs)
+	m.blobs = m.blobs[:0]
+}
+
+// takeBlob makes the blob its key's value.
+func (m *MultiGet) takeBlob(l *blobLookup) {
+	k := l.key
+	if *k.Err != nil {
+		if rocksdb.IsIncomplete(*k.Err) {
+			k.GetContext.MarkKeyMayExist()
+		}
+		return
+	}
+	replaceBlobIndex(&l.result, k.Value, k.Columns)
+	k.IsBlobIndex = false
+	if m.countValue(k); m.r.GetValueSize() > m.ro.ValueSizeSoftLimit {
+		m.takeBack(k)
 	}
 }
 

@@ -122,7 +122,7 @@ type Flags struct {
 	EnableBlobGarbageCollection               bool    `flag:"enable_blob_garbage_collection,false" help:"Options::enable_blob_garbage_collection"`
 	BlobGarbageCollectionAgeCutoff            float64 `flag:"blob_garbage_collection_age_cutoff,0.25" help:"Options::blob_garbage_collection_age_cutoff"`
 	BlobGarbageCollectionForceThreshold       float64 `flag:"blob_garbage_collection_force_threshold,1.0" help:"Options::blob_garbage_collection_force_threshold"`
-	BlobCompactionReadaheadSize               uint64  `flag:"blob_compaction_readahead_size,0" unbuilt:"0" help:"Options::blob_compaction_readahead_size"`
+	BlobCompactionReadaheadSize               uint64  `flag:"blob_compaction_readahead_size,0" help:"Options::blob_compaction_readahead_size"`
 	BlobFileStartingLevel                     int32   `flag:"blob_file_starting_level,0" help:"Options::blob_file_starting_level"`
 	UseBlobCache                              bool    `flag:"use_blob_cache,false" help:"cache blobs"`
 	UseSharedBlockAndBlobCache                bool    `flag:"use_shared_block_and_blob_cache,true" help:"in the block cache, not in one of their own"`

@@ -288,7 +288,7 @@ func (b *BlobFileBuilder) putIntoCache(value []byte, number, offset uint64) {
 	io := b.o.IOptions
 	key := cache.NewOffsetableCacheKey(b.o.DBID, b.o.DBSessionID, number).WithOffset(offset).AsSlice()
 	own := append([]byte(nil), value...)
-	if _, err := io.BlobCache.Insert(key, own, &contentsHelper, contentsCharge(own), rocksdb.CachePriorityBottom, false); err != nil {
+	if _, err := io.BlobCache.Insert(key, own, helperFor(io), contentsCharge(own), rocksdb.CachePriorityBottom, false); err != nil {
 		monitoring.RecordTick(io.Stats, rocksdb.BlobDBCacheAddFailures, 1)
 		logging.Warn(io.Logger, "Failed to pre-populate the blob into blob cache: %v", err)
 		return

@@ -82,7 +82,7 @@ func (b *builderTest) wantRecord(x blobformat.BlobIndex, c rocksdb.CompressionTy
 	if x.Compression != c {
 		b.t.Errorf("%s has compression %d", key, x.Compression)
 	}
-	if got, _, err := r.GetBlob(&b.ro, []byte(key), x.Offset, x.Size, c); err != nil || string(got) != value {
+	if got, _, err := r.GetBlob(&b.ro, []byte(key), x.Offset, x.Size, c, nil); err != nil || string(got) != value {
 		b.t.Errorf("%s: %q, %v; want %q", key, got, err, value)
 	}
 }
@@ -211,10 +211,10 @@ func TestBlobFileBuilder_WarmCache(t *testing.T) {
 	})
 	x := b.add("1", "deadbeef")
 	b.noErr(b.b.Finish())
-	s := NewBlobSource(&b.io, &testDBID, "session", b.fileCache(10))
+	s := NewBlobSource(&b.io, &b.mo, &testDBID, "session", b.fileCache(10))
 	b.ro.ReadTier = rocksdb.BlockCacheTier
 	var value rocksdb.PinnableSlice
-	if _, err := s.GetBlob(&b.ro, []byte("1"), x.FileNumber, x.Offset, 0, x.Size, x.Compression, &value); err != nil || string(value.Data()) != "deadbeef" {
+	if _, err := s.GetBlob(&b.ro, []byte("1"), x.FileNumber, x.Offset, x.Size, x.Compression, nil, &value); err != nil || string(value.Data()) != "deadbeef" {
 		t.Errorf("got %q, %v", value.Data(), err)
 	}
 	value.Release()

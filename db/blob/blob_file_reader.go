@@ -1,5 +1,4 @@
-// Port of db/blob/blob_file_reader.{h,cc}. Differs: blobs are read one by one,
-// without a prefetch buffer.
+// Port of db/blob/blob_file_reader.{h,cc}.
 
 package blob
 
@@ -140,46 +139,95 @@ func (r *BlobFileReader) read(ro *rocksdb.ReadOptions, offset, n uint64) ([]byte
 
 // GetBlob reads the blob whose value, of valueSize stored bytes, lies at
 // offset. The value is the caller's; bytesRead counts what was read of the
-// file: with verify_checksums the whole record.
+// file: with verify_checksums the whole record. prefetch, which may be nil, has
+// the bytes or reads them ahead.
 func (r *BlobFileReader) GetBlob(ro *rocksdb.ReadOptions, userKey []byte, offset, valueSize uint64,
-	c rocksdb.CompressionType) (value []byte, bytesRead uint64, err error) {
-	keySize := uint64(len(userKey))
-	if !blobformat.IsValidBlobOffset(offset, keySize, valueSize, r.size, true) {
-		return nil, 0, r.inFile(rocksdb.Corruption("Invalid blob offset"), offset)
+	c rocksdb.CompressionType, prefetch *file.FilePrefetchBuffer) (value []byte, bytesRead uint64, err error) {
+	if err := r.checkPlace(len(userKey), offset, valueSize, c); err != nil {
+		return nil, 0, err
+	}
+	adjustment := adjustmentOf(ro, userKey)
+	at, n := offset-adjustment, valueSize+adjustment
+	record, prefetched, err := r.readPrefetched(ro, at, n, prefetch)
+	if err == nil && !prefetched {
+		record, err = r.readBlob(ro, at, n)
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	syncpoint.ProcessArg("BlobFileReader::GetBlob:TamperWithResult", &record)
+	if value, err = r.valueOf(ro, record, userKey, offset, valueSize); err != nil {
+		return nil, 0, err
+	}
+	return value, n, nil
+}
+
+// checkPlace refuses what cannot be the place of a blob in the file.
+func (r *BlobFileReader) checkPlace(keySize int, offset, valueSize uint64, c rocksdb.CompressionType) error {
+	if !blobformat.IsValidBlobOffset(offset, uint64(keySize), valueSize, r.size, true) {
+		return r.inFile(rocksdb.Corruption("Invalid blob offset"), offset)
 	}
 	if c != r.compression {
-		return nil, 0, r.inFile(rocksdb.Corruption("Compression type mismatch when reading blob"), offset)
+		return r.inFile(rocksdb.Corruption("Compression type mismatch when reading blob"), offset)
 	}
-	var adjustment uint64
+	return nil
+}
+
+// adjustmentOf is how far before a value its record begins, where the record is
+// read to be verified.
+func adjustmentOf(ro *rocksdb.ReadOptions, userKey []byte) uint64 {
+	if !ro.VerifyChecksums {
+		return 0
+	}
+	return blobformat.CalculateAdjustmentForRecordHeader(uint64(len(userKey)))
+}
+
+// valueOf verifies and uncompresses what was read of a blob at offset.
+func (r *BlobFileReader) valueOf(ro *rocksdb.ReadOptions, record, userKey []byte, offset, valueSize uint64) ([]byte, error) {
+	adjustment := adjustmentOf(ro, userKey)
 	if ro.VerifyChecksums {
-		adjustment = blobformat.CalculateAdjustmentForRecordHeader(keySize)
+		if err := r.verifyBlob(ro.PerfContext, record, userKey, valueSize); err != nil {
+			return nil, r.inFile(err, offset-adjustment)
+		}
 	}
-	at, n := offset-adjustment, valueSize+adjustment
-	pc := ro.PerfContext
+	value, err := r.uncompress(ro.PerfContext, record[adjustment:])
+	return value, r.inFile(err, offset)
+}
+
+// readBlob reads a blob from the file and counts it.
+func (r *BlobFileReader) readBlob(ro *rocksdb.ReadOptions, offset, n uint64) ([]byte, error) {
 	syncpoint.Process("BlobFileReader::GetBlob:ReadFromFile")
-	var timer monitoring.PerfStepTimer
+	pc := ro.PerfContext
 	if pc.Enabled(rocksdb.EnableCount) {
 		pc.BlobReadCount++
 		pc.BlobReadByte += n
 	}
 	if pc.Enabled(rocksdb.EnableTimeExceptForMutex) {
+		var timer monitoring.PerfStepTimer
 		timer.Start(&pc.BlobReadTime, r.clock)
+		defer timer.Stop()
 	}
-	record, err := r.read(ro, at, n)
-	timer.Stop()
-	if err != nil {
-		return nil, 0, err
+	return r.read(ro, offset, n)
+}
+
+// readPrefetched gives a copy of n bytes at offset out of a prefetch buffer; it is
+// not ok when there is none or it does not have them.
+func (r *BlobFileReader) readPrefetched(ro *rocksdb.ReadOptions, offset, n uint64, prefetch *file.FilePrefetchBuffer) (data []byte, ok bool, err error) {
+	if prefetch == nil {
+		return nil, false, nil
 	}
-	syncpoint.ProcessArg("BlobFileReader::GetBlob:TamperWithResult", &record)
-	if ro.VerifyChecksums {
-		if err := r.verifyBlob(pc, record, userKey, valueSize); err != nil {
-			return nil, 0, r.inFile(err, at)
-		}
+	var o rocksdb.IOOptions
+	if err := r.file.PrepareIOOptions(ro, &o); err != nil {
+		return nil, false, err
 	}
-	if value, err = r.uncompress(pc, record[adjustment:]); err != nil {
-		return nil, 0, r.inFile(err, offset)
+	data, ok, err = prefetch.TryReadFromCache(&o, r.file, offset, int(n), true)
+	if err != nil || !ok {
+		return nil, false, err
 	}
-	return value, n, nil
+	if uint64(len(data)) != n {
+		return nil, false, r.inFile(rocksdb.Corruption("Failed to read data from blob file"), offset)
+	}
+	return bytes.Clone(data), true, nil
 }
 
 func (r *BlobFileReader) verifyBlob(pc *rocksdb.PerfContext, data, userKey []byte, valueSize uint64) error {

@@ -22,6 +22,7 @@ type blobTest struct {
 	t     *testing.T
 	dir   string
 	io    options.ImmutableOptions
+	mo    options.MutableCFOptions
 	fo    rocksdb.FileOptions
 	ro    rocksdb.ReadOptions
 	stats rocksdb.Statistics
@@ -37,7 +38,7 @@ func newBlobTest(t *testing.T, change ...func(*rocksdb.DBOptions, *rocksdb.Colum
 	for _, c := range change {
 		c(&db, &cf)
 	}
-	b.io = options.NewImmutableOptions(&db, &cf)
+	b.io, b.mo = options.NewImmutableOptions(&db, &cf), options.NewMutableCFOptions(&cf)
 	return b
 }
 
@@ -108,7 +109,7 @@ func TestBlobFileReaderTest_CreateReaderAndGetBlob(t *testing.T) {
 	for i := range at {
 		for _, verify := range []bool{false, true} {
 			b.ro.VerifyChecksums = verify
-			value, n, err := r.GetBlob(&b.ro, fmt.Appendf(nil, "key%d", i+1), at[i].offset, at[i].size, rocksdb.NoCompression)
+			value, n, err := r.GetBlob(&b.ro, fmt.Appendf(nil, "key%d", i+1), at[i].offset, at[i].size, rocksdb.NoCompression, nil)
 			want := at[i].size
 			if verify {
 				want += blobformat.CalculateAdjustmentForRecordHeader(4)
@@ -133,7 +134,7 @@ func TestBlobFileReaderTest_CreateReaderAndGetBlob(t *testing.T) {
 		{"another size", "key2", at[1].offset, at[1].size + 1, rocksdb.NoCompression},
 		{"beyond all numbers", "key2", at[1].offset, ^uint64(0), rocksdb.NoCompression},
 	} {
-		value, n, err := r.GetBlob(&b.ro, []byte(c.key), c.offset, c.size, c.compression)
+		value, n, err := r.GetBlob(&b.ro, []byte(c.key), c.offset, c.size, c.compression, nil)
 		if value != nil || n != 0 {
 			t.Errorf("%s: %q, %d bytes", c.name, value, n)
 		}
@@ -180,7 +181,7 @@ func (b *blobTest) testSizes(fs *sizeFS) error {
 		return err
 	}
 	defer r.Close()
-	if value, _, err := r.GetBlob(&b.ro, []byte("key"), at.offset, at.size, rocksdb.NoCompression); err != nil || string(value) != "blob" {
+	if value, _, err := r.GetBlob(&b.ro, []byte("key"), at.offset, at.size, rocksdb.NoCompression, nil); err != nil || string(value) != "blob" {
 		b.t.Errorf("got %q, %v", value, err)
 	}
 	return nil
@@ -255,7 +256,7 @@ func TestBlobFileReaderTest_BlobCRCError(t *testing.T) {
 	b.noErr(err)
 	data[at.offset] ^= 1
 	b.noErr(os.WriteFile(b.path(1), data, 0o644))
-	_, _, err = b.mustOpen().GetBlob(&b.ro, []byte("key"), at.offset, at.size, rocksdb.NoCompression)
+	_, _, err = b.mustOpen().GetBlob(&b.ro, []byte("key"), at.offset, at.size, rocksdb.NoCompression, nil)
 	b.wantCorruption(err)
 }
 
@@ -269,7 +270,7 @@ func TestBlobFileReaderTest_Compression(t *testing.T) {
 	}
 	for _, verify := range []bool{false, true} {
 		b.ro.VerifyChecksums = verify
-		value, n, err := r.GetBlob(&b.ro, []byte("key"), at.offset, at.size, rocksdb.SnappyCompression)
+		value, n, err := r.GetBlob(&b.ro, []byte("key"), at.offset, at.size, rocksdb.SnappyCompression, nil)
 		want := at.size
 		if verify {
 			want += blobformat.CalculateAdjustmentForRecordHeader(3)
@@ -290,7 +291,7 @@ func TestBlobFileReaderTest_UncompressionError(t *testing.T) {
 	}
 	b.noErr(os.WriteFile(b.path(1), data, 0o644))
 	b.ro.VerifyChecksums = false
-	value, _, err := b.mustOpen().GetBlob(&b.ro, []byte("key"), at.offset, at.size, rocksdb.SnappyCompression)
+	value, _, err := b.mustOpen().GetBlob(&b.ro, []byte("key"), at.offset, at.size, rocksdb.SnappyCompression, nil)
 	if value != nil {
 		t.Errorf("%d bytes of value", len(value))
 	}
@@ -313,7 +314,7 @@ func TestBlobFileReader_DamagedByte(t *testing.T) {
 		b.noErr(os.WriteFile(b.path(1), damaged, 0o644))
 		r, err := b.open(testFamily)
 		if err == nil {
-			_, _, err = r.GetBlob(&b.ro, []byte("key"), at.offset, at.size, rocksdb.NoCompression)
+			_, _, err = r.GetBlob(&b.ro, []byte("key"), at.offset, at.size, rocksdb.NoCompression, nil)
 			b.noErr(r.Close())
 		}
 		if !rocksdb.IsCorruption(err) {

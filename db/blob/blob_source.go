@@ -1,11 +1,11 @@
-// Port of db/blob/blob_source.{h,cc}. Differs: blobs are read one by one; charging
-// of the blob cache to the block cache is not built yet.
+// Port of db/blob/blob_source.{h,cc}. MultiGetBlob is in blob_read_request.go.
 
 package blob
 
 import (
 	"github.com/rocksdb-go/rocksdb/cache"
 	"github.com/rocksdb-go/rocksdb/db/blob/blobformat"
+	"github.com/rocksdb-go/rocksdb/file"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
 	"github.com/rocksdb-go/rocksdb/monitoring"
 	"github.com/rocksdb-go/rocksdb/options"
@@ -38,6 +38,15 @@ const sliceHeader = 24
 
 func contentsCharge(b []byte) int { return cap(b) + sliceHeader }
 
+// helperFor describes blobs to the cache tiers that are used
+// (lowest_used_cache_tier).
+func helperFor(io *options.ImmutableOptions) *rocksdb.CacheItemHelper {
+	if io.LowestUsedCacheTier == rocksdb.VolatileTier {
+		return &basicContentsHelper
+	}
+	return &contentsHelper
+}
+
 // BlobSource reads a column family's blobs, through the blob cache where one is
 // configured. Safe for concurrent use.
 type BlobSource struct {
@@ -46,12 +55,33 @@ type BlobSource struct {
 	stats     rocksdb.Statistics
 	files     *BlobFileCache
 	cache     rocksdb.Cache // nil for none
+	helper    *rocksdb.CacheItemHelper
 }
 
 // NewBlobSource makes the source of one family. dbID is looked at when blobs are
-// read: a family may be there before the database has its ID.
-func NewBlobSource(io *options.ImmutableOptions, dbID *string, dbSessionID string, files *BlobFileCache) *BlobSource {
-	return &BlobSource{dbID: dbID, sessionID: dbSessionID, stats: io.Stats, files: files, cache: io.BlobCache}
+// read: a family may be there before the database has its ID. mo's table options
+// may have the blob cache charged to the block cache.
+func NewBlobSource(io *options.ImmutableOptions, mo *options.MutableCFOptions, dbID *string, dbSessionID string, files *BlobFileCache) *BlobSource {
+	return &BlobSource{dbID: dbID, sessionID: dbSessionID, stats: io.Stats, files: files, cache: maybeCharged(io.BlobCache, mo),
+		helper: helperFor(io)}
+}
+
+func maybeCharged(c rocksdb.Cache, mo *options.MutableCFOptions) rocksdb.Cache {
+	if c == nil || mo.TableFactory == nil {
+		return c
+	}
+	o, ok := mo.TableFactory.OptionsPtr(rocksdb.BlockBasedTableOptionsName).(*rocksdb.BlockBasedTableOptions)
+	if !ok || o.BlockCache == nil || o.CacheUsageOptions.OptionsOverrides[rocksdb.CacheEntryRoleBlobCache].Charged != rocksdb.CacheEntryRoleEnabled {
+		return c
+	}
+	return cache.NewChargedCache(c, o.BlockCache)
+}
+
+// Close gives back what the block cache was charged. No blob may be in use.
+func (s *BlobSource) Close() {
+	if c, charged := s.cache.(*cache.ChargedCache); charged {
+		c.Close()
+	}
 }
 
 // Evict lets go of the reader of a file that is not needed any more.
@@ -76,7 +106,7 @@ func (s *BlobSource) key(number, offset uint64) cache.CacheKey {
 
 // lookup gives nil when the cache does not have the blob.
 func (s *BlobSource) lookup(key []byte, pc *rocksdb.PerfContext) rocksdb.CacheHandle {
-	h := s.cache.Lookup(key, &contentsHelper, nil, rocksdb.CachePriorityBottom, s.stats)
+	h := s.cache.Lookup(key, s.helper, nil, rocksdb.CachePriorityBottom, s.stats)
 	if h == nil {
 		monitoring.RecordTick(s.stats, rocksdb.BlobDBCacheMiss, 1)
 		return nil
@@ -94,24 +124,22 @@ func (s *BlobSource) lookup(key []byte, pc *rocksdb.PerfContext) rocksdb.CacheHa
 // GetBlob reads the blob of userKey whose value, of valueSize stored bytes, lies
 // at offset of a blob file; value, which has to be empty, gets it uncompressed.
 // bytesRead is the size of what is read of the file, also when the cache has it.
-func (s *BlobSource) GetBlob(ro *rocksdb.ReadOptions, userKey []byte, number, offset, _, valueSize uint64,
-	c rocksdb.CompressionType, value *rocksdb.PinnableSlice) (bytesRead uint64, err error) {
+// prefetch is the file's prefetch buffer, nil for none.
+func (s *BlobSource) GetBlob(ro *rocksdb.ReadOptions, userKey []byte, number, offset, valueSize uint64,
+	c rocksdb.CompressionType, prefetch *file.FilePrefetchBuffer, value *rocksdb.PinnableSlice) (bytesRead uint64, err error) {
 	var buf [cache.CacheKeySize]byte
 	var key []byte
 	if s.cache != nil {
 		key = s.key(number, offset).Append(buf[:0])
 		if h := s.lookup(key, ro.PerfContext); h != nil {
 			s.pin(h, value)
-			if ro.VerifyChecksums {
-				valueSize += blobformat.CalculateAdjustmentForRecordHeader(uint64(len(userKey)))
-			}
-			return valueSize, nil
+			return valueSize + adjustmentOf(ro, userKey), nil
 		}
 	}
 	if ro.ReadTier == rocksdb.BlockCacheTier {
 		return 0, rocksdb.Incomplete("Cannot read blob(s): no disk I/O allowed")
 	}
-	blob, bytesRead, err := s.readFromFile(ro, userKey, number, offset, valueSize, c)
+	blob, bytesRead, err := s.readFromFile(ro, userKey, number, offset, valueSize, c, prefetch)
 	if err != nil {
 		return 0, err
 	}
@@ -128,7 +156,7 @@ func (s *BlobSource) GetBlob(ro *rocksdb.ReadOptions, userKey []byte, number, of
 }
 
 func (s *BlobSource) insert(key, blob []byte) (rocksdb.CacheHandle, error) {
-	h, err := s.cache.Insert(key, blob, &contentsHelper, contentsCharge(blob), rocksdb.CachePriorityBottom, true)
+	h, err := s.cache.Insert(key, blob, s.helper, contentsCharge(blob), rocksdb.CachePriorityBottom, true)
 	if err != nil {
 		monitoring.RecordTick(s.stats, rocksdb.BlobDBCacheAddFailures, 1)
 		return nil, err
@@ -174,12 +202,12 @@ func (s *BlobSource) GetSimpleGen2Blob(ro *rocksdb.ReadOptions, f *blobformat.Si
 // readFromFile reads the blob. When it looks damaged the file is opened afresh
 // and read once more: the reader may have been opened while it was written.
 func (s *BlobSource) readFromFile(ro *rocksdb.ReadOptions, userKey []byte, number, offset, valueSize uint64,
-	c rocksdb.CompressionType) (blob []byte, bytesRead uint64, err error) {
+	c rocksdb.CompressionType, prefetch *file.FilePrefetchBuffer) (blob []byte, bytesRead uint64, err error) {
 	h, err := s.files.GetBlobFileReader(ro, number)
 	if err != nil {
 		return nil, 0, err
 	}
-	blob, bytesRead, err = h.Reader().GetBlob(ro, userKey, offset, valueSize, c)
+	blob, bytesRead, err = h.Reader().GetBlob(ro, userKey, offset, valueSize, c, prefetch)
 	mismatch := c != h.Reader().GetCompressionType()
 	h.Release()
 	if !rocksdb.IsCorruption(err) || mismatch {
@@ -189,19 +217,26 @@ func (s *BlobSource) readFromFile(ro *rocksdb.ReadOptions, userKey []byte, numbe
 	s.files.Evict(number)
 	fresh, err := s.files.OpenBlobFileReaderUncached(ro, number)
 	if err == nil {
-		if blob, bytesRead, err = fresh.GetBlob(ro, userKey, offset, valueSize, c); err == nil {
+		if blob, bytesRead, err = fresh.GetBlob(ro, userKey, offset, valueSize, c, nil); err == nil {
 			// Should the cache not take it, it is closed.
 			_ = s.files.RefreshBlobFileReader(number, fresh)
 			return blob, bytesRead, nil
 		}
 		_ = fresh.Close()
 	}
+	return nil, 0, refreshRetryFailure(stale, err)
+}
+
+// refreshRetryFailure is the error of a blob that the file's old reader found
+// damaged (stale) and a fresh one could not give (err).
+// Upstream: AppendBlobRefreshRetryFailure.
+func refreshRetryFailure(stale, err error) error {
 	if rocksdb.IsCorruption(err) {
-		return nil, 0, err
+		return err
 	}
 	st := *rocksdb.AsStatus(stale)
 	st.Message += "; refresh retry failed: " + err.Error()
-	return nil, 0, &st
+	return &st
 }
 
 // TESTBlobInCache tells whether the blob is in the blob cache; the look counts

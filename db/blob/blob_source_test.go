@@ -134,7 +134,7 @@ func newBlobSourceTest(t *testing.T) (*blobTest, *BlobSource) {
 		cf.BlobCache = c
 	})
 	b.ro.PerfContext = &rocksdb.PerfContext{Level: rocksdb.EnableTime}
-	return b, NewBlobSource(&b.io, &testDBID, "session", b.fileCache(100))
+	return b, NewBlobSource(&b.io, &b.mo, &testDBID, "session", b.fileCache(100))
 }
 
 // getAll reads all blobs, and looks for each in the cache before and after.
@@ -146,7 +146,7 @@ func (b *blobTest) getAll(s *BlobSource, c rocksdb.CompressionType, blobs []stri
 			b.t.Errorf("blob %d is in the cache before: %t", i, got)
 		}
 		var value rocksdb.PinnableSlice
-		n, err := s.GetBlob(&b.ro, key, 1, at[i].offset, 0, at[i].size, c, &value)
+		n, err := s.GetBlob(&b.ro, key, 1, at[i].offset, at[i].size, c, nil, &value)
 		want := at[i].size
 		if b.ro.VerifyChecksums {
 			want += blobformat.CalculateAdjustmentForRecordHeader(uint64(len(key)))
@@ -206,13 +206,13 @@ func TestBlobSourceTest_GetBlobsFromCache(t *testing.T) {
 	// What is in no cache cannot be had without I/O.
 	b.io.BlobCache.EraseUnRefEntries()
 	var value rocksdb.PinnableSlice
-	if got, err := s.GetBlob(&b.ro, []byte("key00"), 1, at[0].offset, 0, at[0].size, rocksdb.NoCompression, &value); !rocksdb.IsIncomplete(err) ||
+	if got, err := s.GetBlob(&b.ro, []byte("key00"), 1, at[0].offset, at[0].size, rocksdb.NoCompression, nil, &value); !rocksdb.IsIncomplete(err) ||
 		got != 0 || value.Size() != 0 {
 		t.Errorf("no I/O: %q, %d bytes, %v", value.Data(), got, err)
 	}
 	// Nor can a blob of a file that is not there.
 	b.ro.ReadTier = rocksdb.ReadAllTier
-	if got, err := s.GetBlob(&b.ro, []byte("key00"), 100, at[0].offset, 0, at[0].size, rocksdb.NoCompression, &value); !rocksdb.IsIOError(err) ||
+	if got, err := s.GetBlob(&b.ro, []byte("key00"), 100, at[0].offset, at[0].size, rocksdb.NoCompression, nil, &value); !rocksdb.IsIOError(err) ||
 		got != 0 || value.Size() != 0 {
 		t.Errorf("no file: %q, %d bytes, %v", value.Data(), got, err)
 	}
@@ -235,11 +235,11 @@ func TestBlobSourceTest_GetBlobPreservesCorruptionDetailsWhenRefreshOpenFails(t 
 	b, s := newBlobSourceTest(t)
 	at := b.write(1, blobformat.BlobLogHeader{}, blobformat.BlobLogFooter{}, "key00", "blob")[0]
 	var value rocksdb.PinnableSlice
-	_, err := s.GetBlob(&b.ro, []byte("key00"), 1, at.offset, 0, at.size, rocksdb.NoCompression, &value)
+	_, err := s.GetBlob(&b.ro, []byte("key00"), 1, at.offset, at.size, rocksdb.NoCompression, nil, &value)
 	b.noErr(err)
 	value.Release()
 	b.noErr(os.Remove(b.path(1)))
-	n, err := s.GetBlob(&b.ro, []byte("key00"), 1, at.offset+1000, 0, at.size, rocksdb.NoCompression, &value)
+	n, err := s.GetBlob(&b.ro, []byte("key00"), 1, at.offset+1000, at.size, rocksdb.NoCompression, nil, &value)
 	if !rocksdb.IsCorruption(err) || n != 0 {
 		t.Errorf("%d bytes, %v", n, err)
 	}
@@ -255,12 +255,12 @@ func TestBlobSource_RefreshedReader(t *testing.T) {
 	b, s := newBlobSourceTest(t)
 	at := b.write(1, blobformat.BlobLogHeader{}, blobformat.BlobLogFooter{}, "key00", "blob0")
 	var value rocksdb.PinnableSlice
-	_, err := s.GetBlob(&b.ro, []byte("key00"), 1, at[0].offset, 0, at[0].size, rocksdb.NoCompression, &value)
+	_, err := s.GetBlob(&b.ro, []byte("key00"), 1, at[0].offset, at[0].size, rocksdb.NoCompression, nil, &value)
 	b.noErr(err)
 	value.Release()
 	b.noErr(os.Remove(b.path(1)))
 	at = b.write(1, blobformat.BlobLogHeader{}, blobformat.BlobLogFooter{}, "key00", "blob0", "key01", "blob1")
-	if _, err = s.GetBlob(&b.ro, []byte("key01"), 1, at[1].offset, 0, at[1].size, rocksdb.NoCompression, &value); err != nil ||
+	if _, err = s.GetBlob(&b.ro, []byte("key01"), 1, at[1].offset, at[1].size, rocksdb.NoCompression, nil, &value); err != nil ||
 		string(value.Data()) != "blob1" {
 		t.Errorf("got %q, %v", value.Data(), err)
 	}

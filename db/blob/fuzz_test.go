@@ -43,7 +43,7 @@ func FuzzBlobFile(f *testing.F) {
 		}
 		defer r.Close()
 		for _, ro.VerifyChecksums = range []bool{false, true} {
-			_, _, _ = r.GetBlob(&ro, []byte("key"), offset, size, rocksdb.CompressionType(compression))
+			_, _, _ = r.GetBlob(&ro, []byte("key"), offset, size, rocksdb.CompressionType(compression), nil)
 		}
 	})
 }

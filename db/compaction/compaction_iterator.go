@@ -112,6 +112,8 @@ type CompactionIterator struct {
 	merge                  *merge.MergeHelper
 	o                      CompactionIteratorOptions
 	filter                 rocksdb.CompactionFilter
+	filterV4               rocksdb.CompactionFilterV4        // filter, where it takes columns
+	filterBlobByKey        rocksdb.CompactionFilterBlobByKey // filter, where it decides by keys
 	comp                   CompactionProxy
 	canceled, shuttingDown *atomic.Bool
 
@@ -179,6 +181,8 @@ func NewCompactionIterator(o CompactionIteratorOptions) *CompactionIterator {
 		preserveSeqnoAfter: o.EarliestSnapshot, visibleAtTip: len(o.Snapshots) == 0,
 		tsSize: o.Comparator.TimestampSize(), mergeOut: merge.NewMergeOutputIterator(o.MergeHelper),
 	}
+	c.filterV4, _ = o.CompactionFilter.(rocksdb.CompactionFilterV4)
+	c.filterBlobByKey, _ = o.CompactionFilter.(rocksdb.CompactionFilterBlobByKey)
 	if o.PreserveSeqnoAfter != nil {
 		c.preserveSeqnoAfter = *o.PreserveSeqnoAfter
 	}
@@ -909,52 +913,67 @@ func (c *CompactionIterator) invokeFilterIfNeeded() bool {
 	if c.filter == nil {
 		return true
 	}
-	existing := c.value
-	var vt rocksdb.CompactionFilterValueType
-	switch c.ikey.Type {
-	case dbformat.TypeValue:
-		vt = rocksdb.CompactionFilterValue
-	case dbformat.TypeBlobIndex:
-		// Filters see values, wherever they are.
-		syncpoint.ProcessArg("CompactionIterator::InvokeFilterIfNeeded::TamperWithBlobIndex", &c.value)
-		var index blobformat.BlobIndex
-		err := index.DecodeFrom(c.value)
-		if err == nil && index.IsInlined() {
-			err = rocksdb.Corruption("Unexpected TTL/inlined blob index")
-		}
-		if err != nil {
-			c.fail(err)
-			return false
-		}
-		if !c.fetchBlob(&index) {
-			return false
-		}
-		vt, existing = rocksdb.CompactionFilterValue, c.blobValue.Data()
-	case dbformat.TypeWideColumnEntity:
-		vt = rocksdb.CompactionFilterWideColumnEntity
-	default:
-		return true
-	}
 	var start uint64
 	if c.o.ReportDetailedTime {
 		start = c.o.Clock.NowNanos()
 	}
-	d, newValue, skipUntil, ok := c.callFilter(vt, existing)
+	var d rocksdb.CompactionFilterDecision
+	var newValue, skipUntil []byte
+	ok := true
+	switch c.ikey.Type {
+	case dbformat.TypeValue:
+		d, newValue, skipUntil, ok = c.filterPlainValue(c.value)
+	case dbformat.TypeBlobIndex:
+		d, newValue, skipUntil, ok = c.filterBlob()
+	case dbformat.TypeWideColumnEntity:
+		d, newValue, skipUntil, ok = c.filterEntity()
+	default:
+		return true
+	}
 	if c.o.ReportDetailedTime {
 		c.stats.TotalFilterTime += c.o.Clock.NowNanos() - start
 	}
 	return ok && c.applyFilterDecision(d, newValue, skipUntil)
 }
 
-func (c *CompactionIterator) callFilter(vt rocksdb.CompactionFilterValueType, existing []byte) (d rocksdb.CompactionFilterDecision, newValue, skipUntil []byte, ok bool) {
-	if vt == rocksdb.CompactionFilterWideColumnEntity {
-		return c.filterEntity()
+// filterPlainValue shows the filter the present plain value, wherever it is
+// stored.
+func (c *CompactionIterator) filterPlainValue(value []byte) (d rocksdb.CompactionFilterDecision, newValue, skipUntil []byte, ok bool) {
+	if c.filterV4 == nil {
+		d, newValue, skipUntil = c.filter.FilterV3(c.level, c.ikey.UserKey, rocksdb.CompactionFilterValue, value)
+		return d, newValue, skipUntil, true
 	}
-	if f, columns := c.filter.(rocksdb.CompactionFilterV4); columns {
-		return c.filterValueV4(f, existing)
+	d, newValue, newColumns, skipUntil := c.filterV4.FilterV4(c.level, c.ikey.UserKey, rocksdb.CompactionFilterValue, value, nil, nil)
+	if d == rocksdb.FilterChangeWideColumnEntity {
+		newValue, ok = c.newEntity(newColumns)
+		return d, newValue, skipUntil, ok
 	}
-	d, newValue, skipUntil = c.filter.FilterV3(c.level, c.ikey.UserKey, vt, existing)
 	return d, newValue, skipUntil, true
+}
+
+// filterBlob asks the filter about a plain value that is in a blob file: by the
+// key where the filter can tell from it, by the value else.
+func (c *CompactionIterator) filterBlob() (d rocksdb.CompactionFilterDecision, newValue, skipUntil []byte, ok bool) {
+	if c.filterBlobByKey != nil {
+		d, newValue, skipUntil = c.filterBlobByKey.FilterBlobByKey(c.level, c.ikey.UserKey)
+		if d != rocksdb.FilterUndetermined {
+			return d, newValue, skipUntil, true
+		}
+	}
+	syncpoint.ProcessArg("CompactionIterator::InvokeFilterIfNeeded::TamperWithBlobIndex", &c.value)
+	var index blobformat.BlobIndex
+	err := index.DecodeFrom(c.value)
+	if err == nil && index.IsInlined() {
+		err = rocksdb.Corruption("Unexpected TTL/inlined blob index")
+	}
+	if err != nil {
+		c.fail(err)
+		return 0, nil, nil, false
+	}
+	if !c.fetchBlob(&index) {
+		return 0, nil, nil, false
+	}
+	return c.filterPlainValue(c.blobValue.Data())
 }
 
 func (c *CompactionIterator) applyFilterDecision(d rocksdb.CompactionFilterDecision, newValue, skipUntil []byte) bool {

@@ -208,8 +208,7 @@ func (r columnResolver) ResolveColumn(column int) ([]byte, error) {
 // that takes no columns, in the stored form with all values in it.
 func (c *CompactionIterator) filterEntity() (d rocksdb.CompactionFilterDecision, newValue, skipUntil []byte, ok bool) {
 	e := &c.entity
-	v4, columns := c.filter.(rocksdb.CompactionFilterV4)
-	if !columns {
+	if c.filterV4 == nil {
 		value := c.value
 		has, err := wide.HasBlobColumns(value)
 		if err == nil && has {
@@ -230,22 +229,12 @@ func (c *CompactionIterator) filterEntity() (d rocksdb.CompactionFilterDecision,
 	}
 	e.seen, e.failed = append(e.seen[:0], e.columns...), nil
 	var newColumns rocksdb.WideColumns
-	d, newValue, newColumns, skipUntil = v4.FilterV4(c.level, c.ikey.UserKey, rocksdb.CompactionFilterWideColumnEntity, nil, e.seen, columnResolver{c})
+	d, newValue, newColumns, skipUntil = c.filterV4.FilterV4(c.level, c.ikey.UserKey, rocksdb.CompactionFilterWideColumnEntity, nil, e.seen, columnResolver{c})
 	if e.failed != nil {
 		c.fail(e.failed)
 		return 0, nil, nil, false
 	}
 	e.parsed = d == rocksdb.FilterKeep
-	if d == rocksdb.FilterChangeWideColumnEntity {
-		newValue, ok = c.newEntity(newColumns)
-		return d, newValue, skipUntil, ok
-	}
-	return d, newValue, skipUntil, true
-}
-
-// filterValueV4 shows a plain value to a filter of columns.
-func (c *CompactionIterator) filterValueV4(f rocksdb.CompactionFilterV4, existing []byte) (d rocksdb.CompactionFilterDecision, newValue, skipUntil []byte, ok bool) {
-	d, newValue, newColumns, skipUntil := f.FilterV4(c.level, c.ikey.UserKey, rocksdb.CompactionFilterValue, existing, nil, nil)
 	if d == rocksdb.FilterChangeWideColumnEntity {
 		newValue, ok = c.newEntity(newColumns)
 		return d, newValue, skipUntil, ok

@@ -1,5 +1,5 @@
 // Port of include/rocksdb/compaction_filter.h. Differs: FilterV3 gets entities in
-// the stored form; the V4 decision method is an interface of its own.
+// the stored form; FilterV4 and FilterBlobByKey are interfaces of their own.
 
 package rocksdb
 
@@ -11,7 +11,6 @@ const (
 	CompactionFilterValue CompactionFilterValueType = iota
 	CompactionFilterMergeOperand
 	CompactionFilterBlobIndex
-	CompactionFilterDeletion
 	CompactionFilterWideColumnEntity
 )
 
@@ -76,6 +75,17 @@ type CompactionFilterV4 interface {
 	// order, is used with FilterChangeWideColumnEntity, which makes an entity of
 	// a plain value, too.
 	FilterV4(level int, key []byte, vt CompactionFilterValueType, existing []byte, columns WideColumns, blobs WideColumnBlobResolver) (d CompactionFilterDecision, newValue []byte, newColumns WideColumns, skipUntil []byte)
+}
+
+// CompactionFilterBlobByKey is a CompactionFilter that may decide about a plain
+// value in a blob file by its key, which saves reading the blob. Columns of
+// entities are not asked for.
+type CompactionFilterBlobByKey interface {
+	CompactionFilter
+	// FilterBlobByKey decides about a key at a level, as FilterV3 does;
+	// FilterUndetermined has the blob read and the filter asked again, with the
+	// value.
+	FilterBlobByKey(level int, key []byte) (d CompactionFilterDecision, newValue, skipUntil []byte)
 }
 
 // CompactionFilterFactory makes a filter for each job.

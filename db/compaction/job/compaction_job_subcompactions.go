@@ -332,7 +332,7 @@ func (j *CompactionJob) createCompactionIterator(s *subcompactionState, in *part
 		ShuttingDown: j.ShuttingDown, InfoLog: j.DBOptions.InfoLog, FullHistoryTSLow: j.fullHistoryTSLow,
 		PreserveSeqnoAfter: &j.preserveSeqnoAfter}
 	if v, ok := j.c.InputVersion().(*db.Version); ok {
-		o.BlobFetcher = v.BlobFetcher(&in.ro)
+		o.BlobFetcher = v.CompactionBlobFetcher(&in.ro, j.mo.BlobCompactionReadaheadSize)
 	}
 	o.BlobGarbageCollectionCutoffFileNumber = j.blobGarbageCollectionCutoff()
 	if j.mo.EnableBlobFiles && j.c.OutputLevel() >= j.mo.BlobFileStartingLevel {
