@@ -65,7 +65,10 @@ type BuildTableArgs struct {
 	// SeqnoToTimeMapping (optional) is put into the file, as far as it says
 	// something about its entries.
 	SeqnoToTimeMapping *seqnotime.SeqnoToTimeMapping
-	BlobFetcher        blobformat.BlobFetcher // optional; reads values for merges and filters
+	// LastLevelInclusiveMaxSeqnoThreshold is the greatest sequence number that may
+	// go to the last level; 0 for any.
+	LastLevelInclusiveMaxSeqnoThreshold rocksdb.SequenceNumber
+	BlobFetcher                         blobformat.BlobFetcher // optional; reads values for merges and filters
 	// RangeSize (optional) tells how many bytes of the tree a range tombstone
 	// covers; start and end are internal keys.
 	RangeSize func(start, end []byte) uint64
@@ -260,6 +263,9 @@ func (b *tableBuild) open() error {
 	o.ColumnFamilyID = b.CFD.GetID()
 	o.ColumnFamilyName = b.CFD.GetName()
 	o.LevelAtCreation = b.LevelAtCreation
+	if b.LastLevelInclusiveMaxSeqnoThreshold > 0 {
+		o.LastLevelInclusiveMaxSeqnoThreshold = b.LastLevelInclusiveMaxSeqnoThreshold
+	}
 	o.NumLevels = b.io.NumLevels
 	o.ReadOptions, o.WriteOptions = b.ReadOptions, &b.wo
 	o.InternalTblPropCollFactories = InternalTblPropCollFactories(b.io)

@@ -308,8 +308,6 @@ func notBuiltYet(o *rocksdb.ColumnFamilyOptions) error {
 	switch {
 	case o.EnableBlobDirectWrite:
 		return rocksdb.NotSupported("enable_blob_direct_write is not built yet")
-	case o.PrecludeLastLevelDataSeconds > 0:
-		return rocksdb.NotSupported("preclude_last_level_data_seconds is not built yet")
 	}
 	return nil
 }

@@ -50,9 +50,6 @@ func TestDBOptionsRefused_ColumnFamily(t *testing.T) {
 	defer good.Close()
 	for option, set := range map[string]func(o *rocksdb.ColumnFamilyOptions){
 		"enable_blob_direct_write": func(o *rocksdb.ColumnFamilyOptions) { o.EnableBlobFiles, o.EnableBlobDirectWrite = true, true },
-		"preclude_last_level_data_seconds": func(o *rocksdb.ColumnFamilyOptions) {
-			o.PrecludeLastLevelDataSeconds = 1
-		},
 		"allow_trivial_copy_when_change_temperature": func(o *rocksdb.ColumnFamilyOptions) {
 			o.CompactionStyle = rocksdb.CompactionStyleFIFO
 			o.CompactionOptionsFIFO.AllowTrivialCopyWhenChangeTemperature = true
@@ -78,11 +75,6 @@ func TestDBOptionsRefused_ColumnFamily(t *testing.T) {
 		}
 		_, err = good.CreateColumnFamily(o.ColumnFamilyOptions, "other "+option)
 		wantRefused(t, option, err)
-	}
-	for option, value := range map[string]string{
-		"preclude_last_level_data_seconds": "1",
-	} {
-		wantRefused(t, option, good.SetOptions(map[string]string{option: value}))
 	}
 }
 

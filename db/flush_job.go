@@ -419,7 +419,7 @@ func (j *FlushJob) buildTable() error {
 		Reason: rocksdb.TableFileCreationReasonFlush, EventLogger: c.EventLogger, JobID: c.JobID,
 		OldestKeyTime: oldest, CurrentTime: now, DBID: c.DBID, SessionID: c.SessionID, Priority: ro.RateLimiterPriority,
 		Properties: &j.props, Stats: &j.stats, ReadOptions: &ro, FullHistoryTSLow: j.fullHistoryTSLow,
-		SeqnoToTimeMapping: c.SeqnoToTimeMapping, IOStats: &j.io,
+		SeqnoToTimeMapping: c.SeqnoToTimeMapping, LastLevelInclusiveMaxSeqnoThreshold: j.lastLevelThreshold(), IOStats: &j.io,
 		BlobFiles: &j.blobs, FastSstOpen: c.FastSstOpen,
 		RangeSize: func(start, end []byte) uint64 { return j.base.CoveredSize(&ro, start, end) },
 	}
@@ -438,6 +438,27 @@ func (j *FlushJob) buildTable() error {
 	monitoring.RecordTick(c.Statistics, rocksdb.MemtablePayloadBytesAtFlush, payload)
 	monitoring.RecordTick(c.Statistics, rocksdb.MemtableGarbageBytesAtFlush, garbage)
 	return nil
+}
+
+// lastLevelThreshold is the greatest sequence number that a compaction of now would
+// let go to the last level; 0 for any.
+// Upstream: FlushJob::GetPrecludeLastLevelMinSeqno.
+func (j *FlushJob) lastLevelThreshold() rocksdb.SequenceNumber {
+	mo := j.c.MutableCFOptions
+	if mo.PrecludeLastLevelDataSeconds == 0 || j.c.SeqnoToTimeMapping == nil {
+		return 0
+	}
+	now, err := j.c.DBOptions.Clock.GetCurrentTime()
+	if err != nil {
+		logging.Warn(j.c.DBOptions.InfoLog, "Failed to get current time in Flush: Status: %v", err)
+		return 0
+	}
+	_, n := j.c.SeqnoToTimeMapping.GetCurrentTieringCutoffSeqnos(uint64(now), mo.PreserveInternalTimeSeconds,
+		mo.PrecludeLastLevelDataSeconds, maxSequence, maxSequence)
+	if len(j.c.Snapshots) > 0 {
+		n = min(n, j.c.Snapshots[0])
+	}
+	return n
 }
 
 // iterators are over a memtable's entries and range tombstones; without

@@ -164,10 +164,12 @@ type InternalStats struct {
 	cfCount        [numInternalCFStats]uint64 // calls
 	comp           []CompactionStats          // by output level
 	compByPriority [rocksdb.TotalPriority]CompactionStats
-	sortedRuns     atomic.Int64 // that compactions at work read
-	clock          rocksdb.SystemClock
-	cfd            *ColumnFamilyData
-	started        uint64 // µs
+	// perKeyPlacement sums up the outputs on the level above the last one.
+	perKeyPlacement CompactionStats
+	sortedRuns      atomic.Int64 // that compactions at work read
+	clock           rocksdb.SystemClock
+	cfd             *ColumnFamilyData
+	started         uint64 // µs
 
 	bgErrorCount uint64
 	readHist     []*monitoring.HistogramImpl // of file reads, by level
@@ -217,6 +219,7 @@ func (s *InternalStats) Clear() {
 	s.cf, s.cfCount = [numInternalCFStats]uint64{}, [numInternalCFStats]uint64{}
 	clear(s.comp)
 	clear(s.compByPriority[:])
+	s.perKeyPlacement = CompactionStats{}
 	for _, h := range s.readHist {
 		h.Clear()
 	}
@@ -252,6 +255,14 @@ func (s *InternalStats) AddCompactionStats(level int, pri rocksdb.Priority, c *C
 	if int(pri) < len(s.compByPriority) {
 		s.compByPriority[pri].Add(c)
 	}
+}
+
+// AddPerKeyPlacementStats adds a job's figures of its outputs on the proximal level.
+func (s *InternalStats) AddPerKeyPlacementStats(c *CompactionStats) { s.perKeyPlacement.Add(c) }
+
+// TESTGetPerKeyPlacementCompactionStats gives the sums of AddPerKeyPlacementStats.
+func (s *InternalStats) TESTGetPerKeyPlacementCompactionStats() CompactionStats {
+	return s.perKeyPlacement
 }
 
 // TESTGetCompactionStats gives the sums by output level.

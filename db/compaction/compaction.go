@@ -1,6 +1,5 @@
 // Port of db/compaction/compaction.{h,cc}. Differs: the input version and the
-// column family are seen through InputVersion and CFView; there is no proximal
-// output level (preclude_last_level_data_seconds) yet.
+// column family are seen through InputVersion and CFView.
 
 package compaction
 
@@ -124,6 +123,7 @@ type Compaction struct {
 	isTrivialMove     bool
 	blobGC            bool
 	blobGCAgeCutoff   float64
+	proximal          proximalOutput
 	smallestUserKey   []byte
 	largestUserKey    []byte
 
@@ -183,6 +183,7 @@ func NewCompaction(vs *version.StorageInfo, io *options.ImmutableOptions, mo *op
 	}
 	c.smallestUserKey, c.largestUserKey = getBoundaryKeys(c.icmp, c.inputs)
 	c.setOutputSplitKey()
+	c.setProximalOutput()
 	return c
 }
 
@@ -481,22 +482,6 @@ func (c *Compaction) EnableBlobGarbageCollection() bool { return c.blobGC }
 // BlobGarbageCollectionAgeCutoff is which share of the blob files is old.
 func (c *Compaction) BlobGarbageCollectionAgeCutoff() float64 { return c.blobGCAgeCutoff }
 
-// NeedsProximalLevel tells that preclude_last_level_data_seconds asks for
-// outputs on two levels.
-func (c *Compaction) NeedsProximalLevel() bool {
-	style := c.io.CompactionStyle
-	if style != rocksdb.CompactionStyleLevel && style != rocksdb.CompactionStyleUniversal ||
-		c.p.Reason == rocksdb.CompactionReasonExternalSstIngestion || c.p.Reason == rocksdb.CompactionReasonRefitLevel ||
-		!c.IsLastLevel() || c.p.OutputLevel-1 <= 0 {
-		return false
-	}
-	if c.StartLevel() == c.io.NumLevels-1 &&
-		(style != rocksdb.CompactionStyleUniversal || c.vstorage.NumLevelFiles(c.p.OutputLevel-1) > 0) {
-		return false
-	}
-	return c.mo.PrecludeLastLevelDataSeconds > 0
-}
-
 // inputCompressionMatchesOutput tells whether a moved file would be compressed
 // as its new level wants it.
 func (c *Compaction) inputCompressionMatchesOutput() bool {
@@ -537,7 +522,7 @@ func (c *Compaction) IsTrivialMove() bool {
 			}
 		}
 	}
-	return !c.NeedsProximalLevel()
+	return !c.SupportsPerKeyPlacement()
 }
 
 // IsTrivialCopyCompaction tells that only the file's temperature changes and
@@ -859,12 +844,13 @@ func (c *Compaction) MinInputFileEpochNumber() uint64 {
 	return epoch
 }
 
-// GetOutputTemperature is where outputs are to be stored.
-func (c *Compaction) GetOutputTemperature() rocksdb.Temperature {
+// GetOutputTemperature is where outputs, on the proximal level or not, are to be
+// stored.
+func (c *Compaction) GetOutputTemperature(proximal bool) rocksdb.Temperature {
 	switch {
 	case c.p.OutputTemperatureOverride != rocksdb.TemperatureUnknown:
 		return c.p.OutputTemperatureOverride
-	case c.IsLastLevel() && c.mo.LastLevelTemperature != rocksdb.TemperatureUnknown:
+	case c.IsLastLevel() && !proximal && c.mo.LastLevelTemperature != rocksdb.TemperatureUnknown:
 		return c.mo.LastLevelTemperature
 	}
 	return c.mo.DefaultWriteTemperature

@@ -64,7 +64,7 @@ type Picker interface {
 	// SanitizeCompactionInputFiles adds to input, table file numbers, the files
 	// that have to be compacted with them, and gives all by level.
 	SanitizeCompactionInputFiles(input map[uint64]struct{}, outputLevel int, meta *rocksdb.ColumnFamilyMetaData,
-		vs *version.StorageInfo) ([]CompactionInputFiles, error)
+		vs *version.StorageInfo, mo *options.MutableCFOptions) ([]CompactionInputFiles, error)
 	// GetCompactionInputsFromFileNumbers gives the files by level.
 	GetCompactionInputsFromFileNumbers(input map[uint64]struct{}, vs *version.StorageInfo) ([]CompactionInputFiles, error)
 	// PickCompactionForCompactFiles makes a compaction of sanitized inputs.
@@ -75,8 +75,9 @@ type Picker interface {
 	// RangeOverlapWithCompaction tells whether a running compaction writes to
 	// the level within the user keys from smallest to largest.
 	RangeOverlapWithCompaction(smallest, largest []byte, level int) bool
-	// FilesRangeOverlapWithCompaction is the same for the range of inputs.
-	FilesRangeOverlapWithCompaction(inputs []CompactionInputFiles, level int) bool
+	// FilesRangeOverlapWithCompaction is the same for the range of inputs, and for
+	// what of it may go to proximalLevel, unless that is InvalidLevel.
+	FilesRangeOverlapWithCompaction(inputs []CompactionInputFiles, level, proximalLevel int) bool
 	// SetLogBuffer sets where the next picks log to; nil for nowhere.
 	SetLogBuffer(b *logging.LogBuffer)
 }
@@ -240,18 +241,39 @@ func (p *CompactionPicker) RangeOverlapWithCompaction(smallest, largest []byte, 
 			p.icmp.CompareWithoutTimestamp(largest, c.GetSmallestUserKey()) >= 0 {
 			return true
 		}
+		if c.OverlapProximalLevelOutputRange(smallest, largest) {
+			return true
+		}
 	}
 	return false
 }
 
 // FilesRangeOverlapWithCompaction is RangeOverlapWithCompaction for the range
-// of inputs.
-func (p *CompactionPicker) FilesRangeOverlapWithCompaction(inputs []CompactionInputFiles, level int) bool {
+// of inputs, and for what of it may go to proximalLevel, unless that is
+// InvalidLevel.
+func (p *CompactionPicker) FilesRangeOverlapWithCompaction(inputs []CompactionInputFiles, level, proximalLevel int) bool {
 	lo, hi := p.GetRangeAll(pointers(inputs)...)
 	if lo == nil {
 		return false
 	}
+	if proximalLevel != InvalidLevel {
+		plo, phi := lo, hi
+		if p.io.CompactionStyle != rocksdb.CompactionStyleUniversal {
+			// What is in the last level does not move up.
+			above := slices.DeleteFunc(slices.Clone(inputs), func(in CompactionInputFiles) bool { return in.Level == level })
+			plo, phi = p.GetRangeAll(pointers(above)...)
+		}
+		if plo != nil && p.RangeOverlapWithCompaction(plo.UserKey(), phi.UserKey(), proximalLevel) {
+			return true
+		}
+	}
 	return p.RangeOverlapWithCompaction(lo.UserKey(), hi.UserKey(), level)
+}
+
+// conflicts tells whether a compaction of inputs, the first of which is of the
+// start level, into outputLevel would write where a running one does.
+func (p *CompactionPicker) conflicts(vs *version.StorageInfo, mo *options.MutableCFOptions, inputs []CompactionInputFiles, outputLevel int) bool {
+	return p.FilesRangeOverlapWithCompaction(inputs, outputLevel, EvaluateProximalLevel(vs, mo, p.io, inputs[0].Level, outputLevel))
 }
 
 func pointers(inputs []CompactionInputFiles) []*CompactionInputFiles {
@@ -393,7 +415,7 @@ func (p *CompactionPicker) CompactRange(cfName string, mo *options.MutableCFOpti
 		all = append(all, output)
 	}
 	if areFilesInCompaction(inputs.Files) || areFilesInCompaction(output.Files) ||
-		p.FilesRangeOverlapWithCompaction(all, outputLevel) {
+		p.conflicts(vs, mo, all, outputLevel) {
 		return nil, compactionEnd, true
 	}
 	params := manualParams(&in)
@@ -442,7 +464,7 @@ func (p *CompactionPicker) compactAllLevels(mo *options.MutableCFOptions, mdb *o
 		}
 		inputs = append(inputs, CompactionInputFiles{Level: level, Files: files})
 	}
-	if p.FilesRangeOverlapWithCompaction(inputs, in.OutputLevel) {
+	if p.conflicts(vs, mo, inputs, in.OutputLevel) {
 		return nil, true
 	}
 	params := manualParams(in)
@@ -558,9 +580,9 @@ func (p *CompactionPicker) GetCompactionInputsFromFileNumbers(input map[uint64]s
 }
 
 // SanitizeCompactionInputFiles adds to input the files that have to be compacted
-// with those there, and gives all by level.
+// with those there, and gives all by level. mo are the options of vs.
 func (p *CompactionPicker) SanitizeCompactionInputFiles(input map[uint64]struct{}, outputLevel int,
-	meta *rocksdb.ColumnFamilyMetaData, vs *version.StorageInfo) ([]CompactionInputFiles, error) {
+	meta *rocksdb.ColumnFamilyMetaData, vs *version.StorageInfo, mo *options.MutableCFOptions) ([]CompactionInputFiles, error) {
 	if last := len(meta.Levels) - 1; outputLevel > last {
 		return nil, rocksdb.InvalidArgumentf("Output level for column family %s must between [0, %d].", meta.Name, meta.Levels[last].Level)
 	}
@@ -583,7 +605,7 @@ func (p *CompactionPicker) SanitizeCompactionInputFiles(input map[uint64]struct{
 	if err != nil {
 		return nil, err
 	}
-	if outputLevel != 0 && p.FilesRangeOverlapWithCompaction(inputs, outputLevel) {
+	if outputLevel != 0 && p.conflicts(vs, mo, inputs, outputLevel) {
 		return nil, rocksdb.Aborted("A running compaction is writing to the same output level(s) in an overlapping key range")
 	}
 	return inputs, nil

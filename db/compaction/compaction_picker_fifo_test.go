@@ -105,8 +105,8 @@ func TestCompactionPickerTest_FIFOToCold1(t *testing.T) {
 		c := p.mustPick(picker)
 		p.wantReason(c, rocksdb.CompactionReasonChangeTemperature)
 		p.wantInputs(c, "0: 3")
-		if c.GetOutputTemperature() != rocksdb.TemperatureCold {
-			t.Errorf("temperature %v", c.GetOutputTemperature())
+		if c.GetOutputTemperature(false) != rocksdb.TemperatureCold {
+			t.Errorf("temperature %v", c.GetOutputTemperature(false))
 		}
 	}
 }

@@ -225,7 +225,7 @@ func (b *levelCompactionBuilder) setupOtherInputsIfNeeded() bool {
 	}
 	// A manual compaction that is not exclusive, or an ingestion, may be writing
 	// there.
-	if b.picker.FilesRangeOverlapWithCompaction(b.inputs, b.outputLevel) {
+	if b.picker.conflicts(b.vs, b.mo, b.inputs, b.outputLevel) {
 		return false
 	}
 	if !b.isL0TrivialMove {
@@ -276,7 +276,7 @@ func (b *levelCompactionBuilder) setupOtherFilesWithRoundRobinExpansion() {
 		}
 		tmp.Files = append(tmp.Files, f)
 		if !b.picker.expandToCleanCut(b.vs, &tmp) ||
-			b.picker.FilesRangeOverlapWithCompaction([]CompactionInputFiles{tmp}, b.outputLevel) {
+			b.picker.conflicts(b.vs, b.mo, []CompactionInputFiles{tmp}, b.outputLevel) {
 			return
 		}
 		lo, hi = b.picker.GetRange(&tmp)
@@ -461,7 +461,7 @@ func (b *levelCompactionBuilder) tryFile(files []*version.FileMetaData, index in
 	}
 	b.start.Files = []*version.FileMetaData{files[index]}
 	if !b.picker.expandToCleanCut(b.vs, &b.start) ||
-		b.picker.FilesRangeOverlapWithCompaction([]CompactionInputFiles{b.start}, b.outputLevel) {
+		b.picker.conflicts(b.vs, b.mo, []CompactionInputFiles{b.start}, b.outputLevel) {
 		return false
 	}
 	lo, hi := b.picker.GetRange(&b.start)

@@ -393,8 +393,8 @@ func TestCompactionPickerTest_CompactFilesOutputTemperature(t *testing.T) {
 	o := rocksdb.DefaultCompactionOptions()
 	o.OutputTemperatureOverride = rocksdb.TemperatureCold
 	c := picker.PickCompactionForCompactFiles(&o, inputs, 1, p.vs, p.mo, p.mdb, 0, nil, nil)
-	if c.GetOutputTemperature() != rocksdb.TemperatureCold {
-		t.Errorf("temperature %d", c.GetOutputTemperature())
+	if c.GetOutputTemperature(false) != rocksdb.TemperatureCold {
+		t.Errorf("temperature %d", c.GetOutputTemperature(false))
 	}
 }
 

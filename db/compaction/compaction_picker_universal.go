@@ -340,7 +340,7 @@ func (b *universalCompactionBuilder) pickCompactionToReduceSortedRuns(percent, m
 	if b.o.Incremental && after < len(b.runs) && b.runs[after].level > 1 {
 		grandparents = b.vs.LevelFiles(b.runs[after].level)
 	}
-	if outputLevel != 0 && b.picker.FilesRangeOverlapWithCompaction(inputs, outputLevel) {
+	if outputLevel != 0 && b.picker.conflicts(b.vs, b.mo, inputs, outputLevel) {
 		return nil
 	}
 	p := b.params(inputs, outputLevel, b.enableCompression(after))
@@ -589,7 +589,7 @@ func (b *universalCompactionBuilder) pickIncrementalForReduceSizeAmp(threshold f
 		lo, hi = b.picker.GetRange(&above)
 		inputs = slices.Insert(inputs, 0, above)
 	}
-	if outputLevel != 0 && b.picker.FilesRangeOverlapWithCompaction(inputs, outputLevel) {
+	if outputLevel != 0 && b.picker.conflicts(b.vs, b.mo, inputs, outputLevel) {
 		return nil
 	}
 	p := b.params(inputs, outputLevel, true)
@@ -704,7 +704,7 @@ func (b *universalCompactionBuilder) buildCompactionToNextLevel(in *CompactionIn
 		if !out.Empty() {
 			inputs = append(inputs, out)
 		}
-		if b.picker.FilesRangeOverlapWithCompaction(inputs, outputLevel) {
+		if b.picker.conflicts(b.vs, b.mo, inputs, outputLevel) {
 			return nil
 		}
 		grandparents = b.picker.GetGrandparents(b.vs, in, &out)
@@ -731,7 +731,7 @@ func (b *universalCompactionBuilder) pickCompactionWithSortedRunRange(start, end
 	if !b.meetsOutputLevelRequirements(outputLevel) {
 		return nil
 	}
-	if outputLevel != 0 && b.picker.FilesRangeOverlapWithCompaction(inputs, outputLevel) {
+	if outputLevel != 0 && b.picker.conflicts(b.vs, b.mo, inputs, outputLevel) {
 		return nil
 	}
 	p := b.params(inputs, outputLevel, true) // everything, so always compressed

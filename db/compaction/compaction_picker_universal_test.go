@@ -399,8 +399,8 @@ func fifoToTemperature(t *testing.T, thresholds []rocksdb.FileTemperatureAge, fi
 			c := p.mustPick(picker)
 			p.wantReason(c, rocksdb.CompactionReasonChangeTemperature)
 			p.wantInputs(c, fmt.Sprintf("0: %d", wantFile))
-			if c.GetOutputTemperature() != want {
-				t.Errorf("temperature %#x, want %#x", c.GetOutputTemperature(), want)
+			if c.GetOutputTemperature(false) != want {
+				t.Errorf("temperature %#x, want %#x", c.GetOutputTemperature(false), want)
 			}
 		})
 	}

@@ -108,7 +108,7 @@ func (d *DBImpl) pickFilesLocked(o *rocksdb.CompactionOptions, cfd *db.ColumnFam
 	}
 	v := cfd.Current()
 	meta := v.GetColumnFamilyMetaData(nil)
-	files, err := cfd.CompactionPicker().SanitizeCompactionInputFiles(numbers, outputLevel, &meta, v.StorageInfo())
+	files, err := cfd.CompactionPicker().SanitizeCompactionInputFiles(numbers, outputLevel, &meta, v.StorageInfo(), cfd.GetLatestMutableCFOptions())
 	syncpoint.Process("DBImpl::CompactFilesImpl::PostSanitizeAndConvertCompactionInputFiles")
 	if err != nil {
 		return nil, err

@@ -242,7 +242,9 @@ func (d *DBImpl) moveFilesDownLocked(ctx *recoveryContext) {
 			continue
 		}
 		to := io.NumLevels - 1
-		if io.AllowIngestBehind || io.CFAllowIngestBehind {
+		// With new data kept out of the last level, a compaction from there would go on
+		// for ever.
+		if io.AllowIngestBehind || io.CFAllowIngestBehind || cfd.GetLatestMutableCFOptions().PrecludeLastLevelDataSeconds > 0 {
 			to--
 		}
 		vs := cfd.Current().StorageInfo()

@@ -1,6 +1,5 @@
 // Port of db/compaction/compaction_job.{h,cc}. Differs: parts run as goroutines;
-// there are no outputs on a proximal level, no resuming and no
-// remote compaction yet.
+// there is no resuming and no remote compaction yet.
 
 package job
 
@@ -85,12 +84,18 @@ type CompactionJob struct {
 	fullHistoryTSLow   []byte // nil keeps all history
 	mapping            *seqnotime.SeqnoToTimeMapping
 	preserveSeqnoAfter rocksdb.SequenceNumber
+	// What was written after proximalAfterSeqno goes to the proximal level; the
+	// greatest number where there is none.
+	proximalAfterSeqno rocksdb.SequenceNumber
 	reservedThreads    int
 	unsupported        error // found by Prepare, told by Run
 
-	status   error
-	stats    jobStats
-	jobStats rocksdb.CompactionJobStats
+	status error
+	stats  jobStats
+	// proximalStats count the outputs on the proximal level alone; stats those on the
+	// output level.
+	proximalStats db.CompactionStats
+	jobStats      rocksdb.CompactionJobStats
 }
 
 // jobStats adds to db.CompactionStats what only the job's lines show.
@@ -107,6 +112,7 @@ func NewCompactionJob(cfg *Config) *CompactionJob {
 	j := &CompactionJob{Config: *cfg, c: cfg.Compaction, jobStats: rocksdb.NewCompactionJobStats()}
 	j.io, j.mo, j.icmp = j.c.ImmutableOptions(), j.c.MutableCFOptions(), j.c.Comparator()
 	j.stats.CompactionStats = db.CompactionStats{Reason: j.c.CompactionReason(), Count: 1}
+	j.proximalStats = j.stats.CompactionStats
 	j.earliestSnapshot = dbformat.MaxSequenceNumber
 	if len(j.Snapshots) > 0 {
 		j.earliestSnapshot = j.Snapshots[0]
@@ -170,10 +176,7 @@ func (j *CompactionJob) reportStarted() {
 func (j *CompactionJob) Prepare() {
 	j.reportStarted()
 	defer j.enterStage(rocksdb.StageCompactionPrepare)()
-	switch {
-	case j.c.NeedsProximalLevel():
-		j.unsupported = rocksdb.NotSupported("preclude_last_level_data_seconds")
-	case j.DBOptions.CompactionService != nil:
+	if j.DBOptions.CompactionService != nil {
 		j.unsupported = rocksdb.NotSupported("compaction_service")
 	}
 	j.writeHint = j.c.InputVersion().StorageInfo().CalculateSSTWriteHint(j.c.OutputLevel(), j.DBOptions.CalculateSstWriteLifetimeHintSet)
@@ -195,11 +198,11 @@ func (j *CompactionJob) Prepare() {
 	j.prepareTimes()
 }
 
-// prepareTimes gathers what the inputs know of write times, and from which
-// sequence number on these have to be kept.
+// prepareTimes gathers what the inputs know of write times, from which sequence
+// number on these have to be kept, and what is to stay out of the last level.
 func (j *CompactionJob) prepareTimes() {
 	j.mapping = seqnotime.NewSeqnoToTimeMapping()
-	preserveMin := dbformat.MaxSequenceNumber
+	preserveMin, precludeMin := dbformat.MaxSequenceNumber, dbformat.MaxSequenceNumber
 	if span := max(j.mo.PreserveInternalTimeSeconds, j.mo.PrecludeLastLevelDataSeconds); span > 0 {
 		ro := rocksdb.DefaultReadOptions()
 		ro.IOActivity = rocksdb.IOActivityCompaction
@@ -217,18 +220,27 @@ func (j *CompactionJob) prepareTimes() {
 		}
 		if now, err := j.DBOptions.Clock.GetCurrentTime(); err != nil {
 			logging.Warn(j.DBOptions.InfoLog, "Failed to get current time in compaction: Status: %s", err.Error())
-			preserveMin = 0
+			preserveMin, precludeMin = 0, 0 // all of it
 			j.mapping.Enforce(0)
 		} else {
 			j.mapping.Enforce(uint64(now))
-			preserveMin, _ = j.mapping.GetCurrentTieringCutoffSeqnos(uint64(now), j.mo.PreserveInternalTimeSeconds,
-				j.mo.PrecludeLastLevelDataSeconds, preserveMin, dbformat.MaxSequenceNumber)
+			preserveMin, precludeMin = j.mapping.GetCurrentTieringCutoffSeqnos(uint64(now), j.mo.PreserveInternalTimeSeconds,
+				j.mo.PrecludeLastLevelDataSeconds, preserveMin, precludeMin)
 		}
 		// Only now: less would make the answers above worse, and each output
 		// has its own limit.
 		j.mapping.SetCapacity(seqnotime.MaxSeqnoToTimeEntries)
 	}
+	syncpoint.ProcessArg("CompactionJob::PrepareTimes():preclude_last_level_min_seqno", &precludeMin)
+	preserveMin = min(preserveMin, precludeMin)
 	j.preserveSeqnoAfter = min(max(preserveMin, 1)-1, j.earliestSnapshot)
+	if precludeMin < dbformat.MaxSequenceNumber {
+		// What a snapshot sees is likelier to be read.
+		precludeMin = min(precludeMin, j.earliestSnapshot)
+	}
+	// A threshold for all keys, instead of one for each that has to stay in the last
+	// level: so range tombstones are sure to stay above what they cover.
+	j.proximalAfterSeqno = max(precludeMin, j.c.GetKeepInLastLevelThroughSeqno())
 }
 
 // Run reads the inputs and writes the outputs, without the database's mutex.
@@ -267,9 +279,10 @@ func (j *CompactionJob) Run() error {
 	syncpoint.ProcessArg("CompactionJob::Run():AfterVerifyOutputFiles", &err)
 	if err == nil {
 		for _, s := range j.parts {
-			for i := range s.outputs.outputs {
-				j.c.SetOutputTableProperties(s.outputs.outputs[i].path, s.outputs.outputs[i].properties)
-			}
+			_ = s.eachOutput(func(out *output) error {
+				j.c.SetOutputTableProperties(out.path, out.properties)
+				return nil
+			})
 		}
 	}
 	j.aggregateStats()
@@ -284,8 +297,12 @@ func (j *CompactionJob) Run() error {
 	return err
 }
 
+func (j *CompactionJob) hasProximalOutput() bool {
+	return slices.ContainsFunc(j.parts, func(s *subcompactionState) bool { return s.proximal != nil && len(s.proximal.outputs) > 0 })
+}
+
 func (j *CompactionJob) hasNewBlobFiles() bool {
-	return slices.ContainsFunc(j.parts, func(s *subcompactionState) bool { return len(s.outputs.blobAdditions()) > 0 })
+	return slices.ContainsFunc(j.parts, func(s *subcompactionState) bool { return len(s.blobAdditions()) > 0 })
 }
 
 func isAbortedOrPaused(err error) bool {
@@ -322,7 +339,9 @@ func (j *CompactionJob) runSubcompactions() {
 	j.processKeyValueCompaction(j.parts[0])
 	wg.Wait()
 	for _, s := range j.parts {
-		s.outputs.removeLastEmptyOutput()
+		for _, o := range s.groups() {
+			o.removeLastEmptyOutput()
+		}
 	}
 	if j.reservedThreads > 0 {
 		j.Mutex.Lock()
@@ -342,7 +361,7 @@ func (j *CompactionJob) cleanupAbortedSubcompactions() {
 			s.status = rocksdb.WithSubCode(rocksdb.CodeIncomplete, rocksdb.SubCodeCompactionAborted)
 		}
 		s.cleanup(j.CFD.TableCache().Cache(), s.status)
-		for _, path := range s.outputs.allPaths() {
+		for _, path := range s.allPaths() {
 			err := j.DBOptions.FS.DeleteFile(path, &rocksdb.IOOptions{})
 			switch {
 			case err == nil && strings.HasSuffix(path, ".blob"):
@@ -356,7 +375,7 @@ func (j *CompactionJob) cleanupAbortedSubcompactions() {
 				}
 			}
 		}
-		s.outputs.outputs, s.outputs.paths, s.outputs.blobs = nil, nil, nil
+		s.forget()
 	}
 	monitoring.RecordTick(j.Statistics, rocksdb.CompactionAborted, 1)
 	logging.Info(j.DBOptions.InfoLog, "[%s] [JOB %d] Compaction aborted: deleted %d SST files and %d blob files",
@@ -371,7 +390,10 @@ func (j *CompactionJob) cleanupAbortedSubcompactions() {
 func (j *CompactionJob) addBlobGarbage(edit *version.VersionEdit) {
 	total := map[uint64]blob.BlobStats{}
 	for _, s := range j.parts {
-		for number, f := range s.outputs.garbage.Flows() {
+		if s.garbage == nil {
+			continue
+		}
+		for number, f := range s.garbage.Flows() {
 			if f.HasGarbage() {
 				t := total[number]
 				t.Count += f.GetGarbageCount()
@@ -402,6 +424,9 @@ func (j *CompactionJob) Install(runErr error, released func(error)) error {
 		pool = rocksdb.BottomPriority
 	}
 	j.CFD.InternalStats().AddCompactionStats(j.c.OutputLevel(), pool, &j.stats.CompactionStats)
+	if j.hasProximalOutput() {
+		j.CFD.InternalStats().AddPerKeyPlacementStats(&j.proximalStats)
+	}
 	if err == nil {
 		err = j.installCompactionResults(released)
 	}
@@ -414,14 +439,22 @@ func (j *CompactionJob) Install(runErr error, released func(error)) error {
 }
 
 func (j *CompactionJob) installCompactionResults(released func(error)) error {
-	logging.ToBuffer(j.LogBuffer, "[%s] [JOB %d] Compacted %s => %d bytes", j.CFD.GetName(), j.JobID, j.c.InputLevelSummary(), j.stats.BytesWritten)
+	last, proximal := j.stats.BytesWritten, j.proximalStats.BytesWritten
+	if j.hasProximalOutput() {
+		logging.ToBuffer(j.LogBuffer, "[%s] [JOB %d] Compacted %s => output_to_proximal_level: %d bytes + last: %d bytes. Total: %d bytes",
+			j.CFD.GetName(), j.JobID, j.c.InputLevelSummary(), proximal, last, proximal+last)
+	} else {
+		logging.ToBuffer(j.LogBuffer, "[%s] [JOB %d] Compacted %s => %d bytes", j.CFD.GetName(), j.JobID, j.c.InputLevelSummary(), last)
+	}
 	edit := j.c.Edit()
 	j.c.AddInputDeletions(edit)
 	for _, s := range j.parts {
-		for i := range s.outputs.outputs {
-			edit.AddFile(j.c.OutputLevel(), s.outputs.outputs[i].meta)
+		for _, o := range s.groups() {
+			for i := range o.outputs {
+				edit.AddFile(o.level(), o.outputs[i].meta)
+			}
 		}
-		for _, a := range s.outputs.blobAdditions() {
+		for _, a := range s.blobAdditions() {
 			edit.AddBlobFile(a)
 		}
 	}

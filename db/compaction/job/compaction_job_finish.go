@@ -15,6 +15,7 @@ import (
 	"github.com/rocksdb-go/rocksdb/logging"
 	"github.com/rocksdb-go/rocksdb/monitoring"
 	"github.com/rocksdb-go/rocksdb/options"
+	"github.com/rocksdb-go/rocksdb/test_util/syncpoint"
 	"github.com/rocksdb-go/rocksdb/util/compression"
 )
 
@@ -26,11 +27,8 @@ func (j *CompactionJob) verifyOutputFiles() error {
 		flags |= rocksdb.VerifyIteration | rocksdb.EnableForLocalCompaction | rocksdb.EnableForRemoteCompaction
 	}
 	verify := func(s *subcompactionState) {
-		for i := range s.outputs.outputs {
-			if err := j.verifyOutput(s, &s.outputs.outputs[i], flags); err != nil {
-				s.status = err
-				return
-			}
+		if err := s.eachOutput(func(out *output) error { return j.verifyOutput(s, out, flags) }); err != nil {
+			s.status = err
 		}
 	}
 	var wg sync.WaitGroup
@@ -110,6 +108,7 @@ func (j *CompactionJob) updateTimingStats(start uint64) {
 	for _, s := range j.parts {
 		j.stats.CPUMicros += s.stats.CPUMicros
 	}
+	j.proximalStats.Micros, j.proximalStats.CPUMicros = j.stats.Micros, j.stats.CPUMicros
 	monitoring.RecordTimeToHistogram(j.Statistics, rocksdb.HistCompactionTime, j.stats.Micros)
 	monitoring.RecordTimeToHistogram(j.Statistics, rocksdb.HistCompactionCPUTime, j.stats.CPUMicros)
 }
@@ -117,17 +116,28 @@ func (j *CompactionJob) updateTimingStats(start uint64) {
 // aggregateStats sums up the parts.
 func (j *CompactionJob) aggregateStats() {
 	for _, s := range j.parts {
-		o := &s.outputs.stats
-		j.stats.BytesWritten += o.bytesWritten
-		j.stats.BytesWrittenPreComp += o.bytesWrittenPreComp
-		j.stats.NumOutputRecords += o.numOutputRecords
-		j.stats.NumOutputFiles += o.numOutputFiles
-		j.stats.CountBlobFiles(s.outputs.blobAdditions())
+		s.outputs.stats.addTo(&j.stats.CompactionStats)
+		if s.proximal != nil {
+			s.proximal.stats.addTo(&j.proximalStats)
+		}
+		j.stats.CountBlobFiles(s.blobAdditions())
 		files := j.jobStats.NumInputFiles
 		bytes := j.jobStats.TotalInputBytes
 		j.jobStats.Add(&s.stats)
 		j.jobStats.NumInputFiles, j.jobStats.TotalInputBytes = files, bytes
 	}
+}
+
+func (o *outputStats) addTo(s *db.CompactionStats) {
+	s.BytesWritten += o.bytesWritten
+	s.BytesWrittenPreComp += o.bytesWrittenPreComp
+	s.NumOutputRecords += o.numOutputRecords
+	s.NumOutputFiles += o.numOutputFiles
+}
+
+// numOutputRecords counts those of both levels.
+func (j *CompactionJob) numOutputRecords() uint64 {
+	return j.stats.NumOutputRecords + j.proximalStats.NumOutputRecords
 }
 
 // blockBasedIndexTypeProperty is in every block-based table.
@@ -179,8 +189,8 @@ func (j *CompactionJob) updateStatsFromInputFiles() (rangeDels uint64, exact boo
 		}
 	}
 	st.BytesReadBlob = j.jobStats.TotalBlobBytesRead
-	if st.NumInputRecords > st.NumOutputRecords {
-		st.NumDroppedRecords = st.NumInputRecords - st.NumOutputRecords
+	if out := j.numOutputRecords(); st.NumInputRecords > out {
+		st.NumDroppedRecords = st.NumInputRecords - out
 	}
 	return rangeDels, exact
 }
@@ -203,16 +213,17 @@ func (j *CompactionJob) verifyRecordCounts(rangeDels uint64, exact bool) error {
 	}
 	var written uint64
 	for _, s := range j.parts {
-		for i := range s.outputs.outputs {
-			p := s.outputs.outputs[i].properties
-			written += p.NumEntries - p.NumRangeDeletions
-		}
+		_ = s.eachOutput(func(out *output) error {
+			written += out.properties.NumEntries - out.properties.NumRangeDeletions
+			return nil
+		})
 	}
-	if written == j.stats.NumOutputRecords {
+	expected := j.numOutputRecords()
+	if written == expected {
 		return nil
 	}
 	return j.wrongCount("VerifyOutputRecordCount()", "Number of keys in compaction output SST files does not match number of keys added. "+
-		"Expected %d but there are %d in output SST files. Compaction summary: %s", j.stats.NumOutputRecords, written)
+		"Expected %d but there are %d in output SST files. Compaction summary: %s", expected, written)
 }
 
 func (j *CompactionJob) wrongCount(where, format string, expected, actual uint64) error {
@@ -239,9 +250,9 @@ func (j *CompactionJob) finalizeStats(err error, rangeDels uint64, exact bool) {
 		js.TotalSkippedInputBytes = st.bytesSkippedNonOutputLevels + st.bytesSkippedOutputLevel
 	}
 	js.ElapsedMicros, js.CPUMicros = st.Micros, st.CPUMicros
-	js.TotalOutputBytes = st.BytesWritten
-	js.NumOutputRecords = st.NumOutputRecords
-	js.NumOutputFiles = st.NumOutputFiles
+	js.TotalOutputBytes = st.BytesWritten + j.proximalStats.BytesWritten
+	js.NumOutputRecords = j.numOutputRecords()
+	js.NumOutputFiles = st.NumOutputFiles + j.proximalStats.NumOutputFiles
 	js.TotalOutputBytesBlob, js.NumOutputFilesBlob = st.BytesWrittenBlob, st.NumOutputFilesBlob
 	if err == nil && js.NumOutputFiles > 0 {
 		js.SmallestOutputKeyPrefix = copyPrefix(smallestUserKey(j.parts))
@@ -296,7 +307,12 @@ func (j *CompactionJob) logCompaction() {
 	if len(j.Snapshots) > 0 {
 		oldest = int64(j.Snapshots[0])
 	}
-	e.Add("score", c.Score()).Add("input_data_size", c.CalculateTotalInputSize()).Add("oldest_snapshot_seqno", oldest).End()
+	e.Add("score", c.Score()).Add("input_data_size", c.CalculateTotalInputSize()).Add("oldest_snapshot_seqno", oldest)
+	if c.SupportsPerKeyPlacement() {
+		e.Add("proximal_after_seqno", j.proximalAfterSeqno).Add("preserve_seqno_after", j.preserveSeqnoAfter).
+			Add("proximal_output_level", c.GetProximalLevel()).Add("proximal_output_range", c.GetProximalOutputRangeType().String())
+	}
+	e.End()
 }
 
 // logFinished tells the log of the end.
@@ -333,6 +349,12 @@ func (j *CompactionJob) logFinished(err error) {
 		logging.ToBuffer(j.LogBuffer, "[%s] Blob file summary: head=%d, tail=%d\n", j.CFD.GetName(), blobs[0].GetBlobFileNumber(),
 			blobs[n-1].GetBlobFileNumber())
 	}
+	proximal := &j.proximalStats
+	if j.hasProximalOutput() {
+		logging.ToBuffer(j.LogBuffer, "[%s] has Proximal Level output: %d, level %d, number of files: %d, number of records: %d",
+			j.CFD.GetName(), proximal.BytesWritten, j.c.GetProximalLevel(), proximal.NumOutputFiles, proximal.NumOutputRecords)
+	}
+	syncpoint.ProcessArg("CompactionJob::Install:AfterUpdateCompactionJobStats", &j.jobStats)
 	e := j.EventLogger.LogToBuffer(j.LogBuffer, 8192)
 	e.Add("job", j.JobID).Add("event", "compaction_finished").Add("compaction_time_micros", st.Micros).
 		Add("compaction_time_cpu_micros", st.CPUMicros).Add("output_level", j.c.OutputLevel()).
@@ -356,6 +378,12 @@ func (j *CompactionJob) logFinished(err error) {
 	e.JSON.EndArray()
 	if n := len(blobs); n > 0 {
 		e.Add("blob_file_head", blobs[0].GetBlobFileNumber()).Add("blob_file_tail", blobs[n-1].GetBlobFileNumber())
+	}
+	if j.hasProximalOutput() {
+		e.Add("proximal_level_num_output_files", proximal.NumOutputFiles).Add("proximal_level_bytes_written", proximal.BytesWritten).
+			Add("proximal_level_num_output_records", proximal.NumOutputRecords).
+			Add("proximal_level_num_output_files_blob", proximal.NumOutputFilesBlob).
+			Add("proximal_level_bytes_written_blob", proximal.BytesWrittenBlob)
 	}
 	e.End()
 }

@@ -173,8 +173,11 @@ func (j *CompactionJob) createInput(s *subcompactionState) *partInput {
 		in.input = compaction.NewClippingIterator(in.raw, in.startIKey, in.endIKey, j.icmp)
 	}
 	if j.c.DoesInputReferenceBlobFiles() {
-		s.outputs.meters = true
-		in.input = blob.NewCountingIterator(in.input, &s.outputs.garbage)
+		s.garbage = &blob.BlobGarbageMeter{}
+		for _, o := range s.groups() {
+			o.garbage = s.garbage
+		}
+		in.input = blob.NewCountingIterator(in.input, s.garbage)
 	}
 	if trim := j.c.TrimTS(); ts > 0 && trim != "" {
 		in.input = compaction.NewHistoryTrimmingIterator(in.input, j.icmp.UserComparator(), []byte(trim))
@@ -275,7 +278,7 @@ func (j *CompactionJob) processKeyValueCompaction(s *subcompactionState) {
 	in.input.SeekToFirst()
 	it := j.createCompactionIterator(s, in, filter)
 	s.rangeArgs = rangeDelArgs{agg: s.rangeDel, earliestSnapshot: j.earliestSnapshot, fullHistoryTSLow: j.fullHistoryTSLow,
-		coveredSize: j.coveredSize}
+		splitAfter: j.proximalAfterSeqno, coveredSize: j.coveredSize}
 	if s.start != nil {
 		s.rangeArgs.start = in.startIKey.UserKey()
 	}
@@ -288,8 +291,10 @@ func (j *CompactionJob) processKeyValueCompaction(s *subcompactionState) {
 	syncpoint.ProcessArg("CompactionJob::Run():PausingManualCompaction:1", j.ManualCanceled)
 	err := p.processKeyValue()
 	err = p.finalStatus(in, err)
-	err = p.closeOutput(err)
-	err = s.outputs.blobs.End(err)
+	for _, o := range s.groups() {
+		err = p.closeOutput(o, err)
+	}
+	err = s.blobs.End(err)
 	p.finalizeStats(startCPU)
 	if closeErr := it.Close(); err == nil {
 		err = closeErr
@@ -336,8 +341,8 @@ func (j *CompactionJob) createCompactionIterator(s *subcompactionState, in *part
 	}
 	o.BlobGarbageCollectionCutoffFileNumber = j.blobGarbageCollectionCutoff()
 	if j.mo.EnableBlobFiles && j.c.OutputLevel() >= j.mo.BlobFileStartingLevel {
-		s.outputs.blobs = j.newBlobFileBuilder(s)
-		o.BlobFileBuilder = s.outputs.blobs
+		s.blobs = j.newBlobFileBuilder(s)
+		o.BlobFileBuilder = s.blobs
 	}
 	return compaction.NewCompactionIterator(o)
 }
@@ -375,6 +380,15 @@ func (j *CompactionJob) manualPaused() bool {
 
 var errAborted = rocksdb.WithSubCode(rocksdb.CodeIncomplete, rocksdb.SubCodeCompactionAborted)
 
+// PlacedEntry lets a test, at a sync point, see where an entry goes and change it.
+// Upstream: PerKeyPlacementContext.
+type PlacedEntry struct {
+	Level          int // of the compaction's output
+	UserKey, Value []byte
+	Sequence       rocksdb.SequenceNumber
+	Proximal       bool // to the proximal level
+}
+
 // cronMask says how often, in records, slower things are looked at.
 const cronMask = 1<<10 - 1
 
@@ -385,7 +399,7 @@ func (p *part) processKeyValue() error {
 		return errAborted
 	}
 	syncpoint.ProcessArg("CompactionJob::ProcessKeyValueCompaction()::Processing", p.c)
-	openFile, closeFile := p.openOutputFile, p.finishOutputFile
+	placed := PlacedEntry{Level: p.c.OutputLevel()}
 	for !p.CFD.IsDropped() && p.it.Valid() && p.it.Status() == nil {
 		if p.it.IterStats().NumInputRecords&cronMask == cronMask {
 			if p.aborted() {
@@ -393,7 +407,20 @@ func (p *part) processKeyValue() error {
 			}
 			p.reportIncrementally()
 		}
-		if err := p.s.outputs.addToOutput(p.it, openFile, closeFile); err != nil {
+		o := p.s.outputs
+		if p.s.proximal != nil {
+			ikey := p.it.IKey()
+			placed.UserKey, placed.Value, placed.Sequence = ikey.UserKey, p.it.Value(), ikey.Sequence
+			placed.Proximal = ikey.Sequence > p.proximalAfterSeqno
+			syncpoint.ProcessArg("CompactionIterator::PrepareOutput.context", &placed)
+			if placed.Proximal {
+				if !p.c.WithinProximalLevelOutputRange(p.it.UserKey()) && !p.it.IsDeleteRangeSentinelKey() {
+					return rocksdb.Corruption("an entry for the proximal level is out of the range that may go there")
+				}
+				o = p.s.proximal
+			}
+		}
+		if err := p.addToOutput(o); err != nil {
 			return err
 		}
 		syncpoint.ProcessArg("CompactionJob::Run():PausingManualCompaction:2", p.ManualCanceled)
@@ -424,13 +451,12 @@ func (p *part) finalStatus(in *partInput, err error) error {
 // closeOutput ends the last table. A part with nothing but tombstones gets one
 // of its own.
 // Upstream: CompactionOutputs::CloseOutput.
-func (p *part) closeOutput(err error) error {
-	o := p.s.outputs
+func (p *part) closeOutput(o *compactionOutputs, err error) error {
 	if err == nil && !o.hasBuilder() && len(o.outputs) == 0 && p.s.hasRangeDel() {
-		err = p.openOutputFile()
+		err = p.openOutputFile(o)
 	}
 	if o.hasBuilder() {
-		if closeErr := p.finish(err, nil); err == nil {
+		if closeErr := p.finish(o, err, nil); err == nil {
 			err = closeErr
 		}
 	}
@@ -442,13 +468,12 @@ func (p *part) tableFileName(number uint64) string {
 }
 
 // openOutputFile begins a table.
-func (p *part) openOutputFile() error {
-	o := p.s.outputs
+func (p *part) openOutputFile(o *compactionOutputs) error {
 	number := p.VersionSet.NewFileNumber()
 	path := p.tableFileName(number)
 	db.NotifyTableFileCreationStarted(p.io.Listeners, p.DBName, p.CFD.GetName(), path, p.JobID, rocksdb.TableFileCreationReasonCompaction)
 	fo := p.FileOptions
-	fo.Temperature = p.c.GetOutputTemperature()
+	fo.Temperature = p.c.GetOutputTemperature(o.proximal)
 	fo.OpenContract = rocksdb.FileOpenNoReopenForWrite | rocksdb.FileOpenNoReadersWhileOpenForWrite
 	fo.WriteHint = p.writeHint
 	syncpoint.ProcessArg("CompactionJob::OpenCompactionOutputFile", &fo.UseDirectWrites)
@@ -470,7 +495,7 @@ func (p *part) openOutputFile() error {
 	o.writer = file.NewWritableFileWriter(f, path, &fo, &file.WriterOptions{Clock: p.DBOptions.Clock, Stats: p.Statistics,
 		HistType: rocksdb.HistSSTWriteMicros, Listeners: p.io.Listeners, FileChecksumGenFactory: p.DBOptions.FileChecksumGenFactory,
 		PerformDataVerification: p.DBOptions.ChecksumHandoffFileTypes.Contains(rocksdb.TableFile)})
-	return p.newBuilder(meta, newest)
+	return p.newBuilder(o, meta, newest)
 }
 
 // newOutputMeta gives a table's metadata as far as it is known before it is
@@ -500,8 +525,7 @@ func (p *part) newOutputMeta(number uint64, temperature rocksdb.Temperature) (m 
 	return m, p.c.MaxInputFileNewestKeyTime(start, end)
 }
 
-func (p *part) newBuilder(meta *version.FileMetaData, newestKeyTime uint64) error {
-	o := p.s.outputs
+func (p *part) newBuilder(o *compactionOutputs, meta *version.FileMetaData, newestKeyTime uint64) error {
 	o.wo, o.ro = rocksdb.DefaultWriteOptions(), rocksdb.DefaultReadOptions()
 	o.wo.IOActivity, o.ro.IOActivity = rocksdb.IOActivityCompaction, rocksdb.IOActivityCompaction
 	o.wo.RateLimiterPriority = p.GetRateLimiterPriority()
@@ -509,6 +533,7 @@ func (p *part) newBuilder(meta *version.FileMetaData, newestKeyTime uint64) erro
 	b := table.DefaultTableBuilderOptions(p.io, p.mo, p.icmp)
 	b.ColumnFamilyID, b.ColumnFamilyName = p.CFD.GetID(), p.CFD.GetName()
 	b.LevelAtCreation, b.NumLevels = p.c.OutputLevel(), p.io.NumLevels
+	b.LastLevelInclusiveMaxSeqnoThreshold = p.proximalAfterSeqno
 	b.ReadOptions, b.WriteOptions = &o.ro, &o.wo
 	b.InternalTblPropCollFactories = db.InternalTblPropCollFactories(p.io)
 	b.CompressionType, b.CompressionOpts = p.c.OutputCompression(), *p.c.OutputCompressionOpts()
@@ -524,11 +549,8 @@ func (p *part) newBuilder(meta *version.FileMetaData, newestKeyTime uint64) erro
 	return err
 }
 
-func (p *part) finishOutputFile(nextMinKey []byte) error { return p.finish(nil, nextMinKey) }
-
 // finish ends the present table; after an error it only closes it.
-func (p *part) finish(err error, nextMinKey []byte) error {
-	o := p.s.outputs
+func (p *part) finish(o *compactionOutputs, err error, nextMinKey []byte) error {
 	out := o.current()
 	meta := out.meta
 	if err == nil && p.s.hasRangeDel() {
@@ -681,7 +703,10 @@ func (p *part) finalizeStats(startCPU uint64) {
 		monitoring.RecordTick(p.Statistics, rocksdb.BlobDBGCBytesRelocated, it.TotalBlobBytesRelocated)
 	}
 	p.reportIncrementally()
-	s.CPUMicros = p.s.outputs.workerCPUMicros
+	s.CPUMicros = 0
+	for _, o := range p.s.groups() {
+		s.CPUMicros += o.workerCPUMicros
+	}
 	if p.prevCPU > startCPU {
 		s.CPUMicros += p.prevCPU - startCPU
 	}

@@ -169,16 +169,31 @@ func (x *jobTest) lastSequence(n uint64) {
 // compact compacts the levels into level 1.
 func (x *jobTest) compact(levels []int) *job.CompactionJob {
 	x.Helper()
+	return x.work(x.pick(levels, 1))
+}
+
+// pick is a compaction of the levels into output.
+func (x *jobTest) pick(levels []int, output int) *compaction.Compaction {
+	x.Helper()
 	cfd := x.cfd()
 	p := compaction.DefaultParams()
-	p.OutputLevel, p.TargetFileSize, p.MaxCompactionBytes, p.Compression = 1, x.target, x.maxBytes, rocksdb.NoCompression
-	p.Reason, p.Grandparents = rocksdb.CompactionReasonManualCompaction, x.level(2)
+	p.OutputLevel, p.TargetFileSize, p.MaxCompactionBytes, p.Compression = output, x.target, x.maxBytes, rocksdb.NoCompression
+	p.Reason = rocksdb.CompactionReasonManualCompaction
+	if output == 1 {
+		p.Grandparents = x.level(2)
+	}
 	for _, level := range levels {
 		p.Inputs = append(p.Inputs, compaction.CompactionInputFiles{Level: level, Files: x.level(level)})
 	}
 	c := compaction.NewCompaction(cfd.Current().StorageInfo(), cfd.IOptions(), cfd.GetLatestMutableCFOptions(), &x.mut, p)
 	c.FinalizeInputInfo(cfd.Current(), &compaction.CFView{ID: cfd.GetID(), Name: cfd.GetName(), IOptions: cfd.IOptions(), Comparator: cfd.InternalComparator(),
 		FullHistoryTSLow: x.tsLow})
+	return c
+}
+
+// work runs and installs a compaction.
+func (x *jobTest) work(c *compaction.Compaction) *job.CompactionJob {
+	x.Helper()
 	imm := x.imm
 	if x.fs != nil {
 		imm.FS = x.fs
@@ -189,7 +204,7 @@ func (x *jobTest) compact(levels []int) *job.CompactionJob {
 	}
 	var shuttingDown atomic.Bool
 	x.mu.Lock()
-	j := job.NewCompactionJob(&job.Config{Compaction: c, CFD: cfd, DBName: x.dir, DBOptions: &imm, MutableDBOptions: &x.mut,
+	j := job.NewCompactionJob(&job.Config{Compaction: c, CFD: x.cfd(), DBName: x.dir, DBOptions: &imm, MutableDBOptions: &x.mut,
 		FileOptions: rocksdb.DefaultFileOptions(), VersionSet: x.vs, Mutex: &x.mu, ShuttingDown: &shuttingDown,
 		LogBuffer: logging.NewLogBuffer(rocksdb.InfoLevel, nil), Snapshots: x.snapshots, EarliestWriteConflictSnapshot: conflict,
 		EventLogger: logging.NewEventLogger(nil), DBID: "id", SessionID: "session", Env: x.db.Env})
@@ -429,6 +444,33 @@ func TestCompactionJobTest_MultiSingleDelete(t *testing.T) {
 	x.run([]int{0}, "A 14 sdel; A 13 put; A 12 sdel; A 10 put val; B 14 sdel; B 13 put; C 14 put val3; D 12 sdel; D 11 put; D 10 sdel; "+
 		"E 12 sdel; E 11 put; G 15 put val; G 12 sdel; I 14 sdel; I 13 put; J 15 put val; K 16 sdel; K 15 put; K 11 sdel; "+
 		"K 8 put val3; L 16 sdel; L 15 put; L 11 sdel; M 15 sdel; M 14 put; M 3 sdel")
+}
+
+func TestCompactionJobTest_VerifyProximalLevelOutput(t *testing.T) {
+	x := newJobTest(t)
+	x.cf.LastLevelTemperature = rocksdb.TemperatureCold
+	x.cf.PrecludeLastLevelDataSeconds = 1000
+	x.newDB()
+	x.addFile(0, "z 12 put val")
+	x.addFile(1, "b 10 put val; f 11 put val")
+	x.addFile(1, "j 12 put val; k 13 put val")
+	x.addFile(1, "p 14 put val; u 15 put val")
+	x.addFile(2, "f 8 put val; h 9 put val")
+	x.addFile(2, "m 6 put val; p 7 put val")
+	x.addFile(3, "g 2 put val; k 3 put val")
+	x.addFile(3, "v 4 put val; x 5 put val")
+	last := x.cf.NumLevels - 1
+	c := x.pick([]int{0, 1, 2, 3}, last)
+	for k := byte('a'); k <= 'z'; k++ {
+		if within := c.WithinProximalLevelOutputRange([]byte{k}); within != (k != 'a') {
+			t.Errorf("%c may go to the proximal level: %t", k, within)
+		}
+	}
+	// No time is known, so that everything counts as new.
+	x.work(c)
+	if len(x.level(last-1)) != 1 || len(x.level(last)) != 0 || x.level(last - 1)[0].Temperature != rocksdb.TemperatureUnknown {
+		t.Fatalf("%d tables on the proximal level, %d on the last", len(x.level(last-1)), len(x.level(last)))
+	}
 }
 
 func TestCompactionJobTest_NoEnforceSingleDeleteContract(t *testing.T) {

@@ -1,12 +1,11 @@
-// Port of db/compaction/compaction_outputs.{h,cc}. Differs: there are no outputs
-// on a proximal level.
+// Port of db/compaction/compaction_outputs.{h,cc}. Differs: what counts blobs is the
+// part's.
 
 package job
 
 import (
 	"github.com/rocksdb-go/rocksdb/db"
 	"github.com/rocksdb-go/rocksdb/db/blob"
-	"github.com/rocksdb-go/rocksdb/db/blob/blobformat"
 	"github.com/rocksdb-go/rocksdb/db/compaction"
 	"github.com/rocksdb-go/rocksdb/db/compaction/iterstats"
 	"github.com/rocksdb-go/rocksdb/db/dbformat"
@@ -29,20 +28,20 @@ type output struct {
 	finished   bool
 }
 
-// compactionOutputs writes the tables of one part of a compaction.
+// compactionOutputs writes the tables of one part of a compaction that go to one
+// level.
 type compactionOutputs struct {
-	c       *compaction.Compaction
-	icmp    *dbformat.InternalKeyComparator
-	builder table.TableBuilder
-	writer  *file.WritableFileWriter
-	wo      rocksdb.WriteOptions
-	ro      rocksdb.ReadOptions
+	c        *compaction.Compaction
+	proximal bool // to the proximal level
+	icmp     *dbformat.InternalKeyComparator
+	builder  table.TableBuilder
+	writer   *file.WritableFileWriter
+	wo       rocksdb.WriteOptions
+	ro       rocksdb.ReadOptions
 
 	outputs []output
-	paths   []string              // of all tables ever made
-	blobs   *blob.BlobFileBuilder // nil: values stay in the tables
-	garbage blob.BlobGarbageMeter // of the inputs' blobs
-	meters  bool                  // the inputs have some
+	paths   []string               // of all tables ever made
+	garbage *blob.BlobGarbageMeter // the part's; nil: the inputs have no blobs
 	stats   outputStats
 
 	currentFileSize        uint64
@@ -85,14 +84,22 @@ type outputStats struct {
 	numOutputFiles      int
 }
 
-func newCompactionOutputs(c *compaction.Compaction) *compactionOutputs {
-	o := &compactionOutputs{c: c, icmp: c.Comparator(), smallestPreferredSeqno: dbformat.MaxSequenceNumber,
+func newCompactionOutputs(c *compaction.Compaction, proximal bool) *compactionOutputs {
+	o := &compactionOutputs{c: c, proximal: proximal, icmp: c.Comparator(), smallestPreferredSeqno: dbformat.MaxSequenceNumber,
 		curFileToCut: -1, beingGrandparentGap: true, levelPtrs: make([]int, c.NumberLevels())}
 	if c.OutputLevel() > 0 {
 		o.partitioner = c.CreateSstPartitioner()
 		o.fillFilesToCutForTTL()
 	}
 	return o
+}
+
+// level is where the tables go.
+func (o *compactionOutputs) level() int {
+	if o.proximal {
+		return o.c.GetProximalLevel()
+	}
+	return o.c.OutputLevel()
 }
 
 func (o *compactionOutputs) hasBuilder() bool { return o.builder != nil }
@@ -286,16 +293,17 @@ func (o *compactionOutputs) shouldStopAtGrandparent(crossed int, added uint64) b
 		o.currentFileSize >= (target+99)/100*uint64(50+min(o.grandparentBoundarySwitchedNum*5, 40))
 }
 
-// addToOutput puts the iterator's entry into a table. openFile begins one;
-// closeFile ends the present one, nextMinKey being the next table's first key.
-func (o *compactionOutputs) addToOutput(it *compaction.CompactionIterator, openFile func() error, closeFile func(nextMinKey []byte) error) error {
+// addToOutput puts the iterator's entry into a table of o.
+// Upstream: CompactionOutputs::AddToOutput.
+func (p *part) addToOutput(o *compactionOutputs) error {
+	it := p.it
 	isRangeDel := it.IsDeleteRangeSentinelKey()
 	if isRangeDel && o.c.BottommostLevel() && !o.c.AllowIngestBehind() {
 		return nil // nothing is below, and the tombstone may go
 	}
 	key := it.Key()
 	if o.shouldStopBefore(it) && o.hasBuilder() {
-		if err := closeFile(key); err != nil {
+		if err := p.finish(o, nil, key); err != nil {
 			return err
 		}
 		o.grandparentBoundarySwitchedNum = 0
@@ -306,7 +314,7 @@ func (o *compactionOutputs) addToOutput(it *compaction.CompactionIterator, openF
 		}
 	}
 	if !o.hasBuilder() {
-		if err := openFile(); err != nil {
+		if err := p.openOutputFile(o); err != nil {
 			return err
 		}
 	}
@@ -317,7 +325,7 @@ func (o *compactionOutputs) addToOutput(it *compaction.CompactionIterator, openF
 		return nil
 	}
 	value := it.Value()
-	if o.meters {
+	if o.garbage != nil {
 		if err := o.garbage.ProcessOutFlow(key, value); err != nil {
 			return err
 		}
@@ -345,6 +353,9 @@ type rangeDelArgs struct {
 	start, end       []byte // user keys that bound the part, nil for open
 	earliestSnapshot rocksdb.SequenceNumber
 	fullHistoryTSLow []byte
+	// splitAfter is the sequence number up to which tombstones go to the last level,
+	// those above to the proximal one; the greatest where there is none.
+	splitAfter rocksdb.SequenceNumber
 	// coveredSize tells how much of the lower levels a tombstone covers; may be
 	// nil.
 	coveredSize func(start, end []byte) uint64
@@ -404,6 +415,9 @@ func (o *compactionOutputs) addRangeDels(a *rangeDelArgs, nextMinKey []byte) err
 	reachedLower := false
 	for it.SeekToFirst(); it.Valid(); it.Next() {
 		t := it.Tombstone()
+		if o.proximal != (t.Seq > a.splitAfter) {
+			continue // of the other level
+		}
 		key, value := t.Serialize()
 		end := t.SerializeEndKey()
 		// An end is its user key at the greatest sequence number: one that is
@@ -548,18 +562,14 @@ func (o *compactionOutputs) largestUserKey() []byte {
 	return o.current().meta.Largest.UserKey()
 }
 
-// blobAdditions are the blob files made.
-func (o *compactionOutputs) blobAdditions() []blobformat.BlobFileAddition {
-	if o.blobs == nil {
-		return nil
+// abandon lets go of what is open.
+func (o *compactionOutputs) abandon() {
+	if o.builder != nil {
+		o.builder.Abandon()
+		o.builder = nil
 	}
-	return o.blobs.Additions()
-}
-
-// allPaths are those of all files ever made.
-func (o *compactionOutputs) allPaths() []string {
-	if o.blobs == nil {
-		return o.paths
+	if o.writer != nil {
+		_ = o.writer.Close(&rocksdb.IOOptions{}) // its file is not kept
+		o.writer = nil
 	}
-	return append(o.paths[:len(o.paths):len(o.paths)], o.blobs.Paths()...)
 }
