@@ -62,3 +62,13 @@ func (db *DB) StartBlockCacheTraceTo(o BlockCacheTraceOptions, w BlockCacheTrace
 
 // EndBlockCacheTrace ends the trace, if one is on.
 func (db *DB) EndBlockCacheTrace() error { return db.impl.EndBlockCacheTrace() }
+
+// StartIOTrace traces what the database does with files to w from now on, which
+// EndIOTrace closes; io_tracer_parser prints it. It is Busy while another such trace
+// is on, and w stays the caller's. Of o the size matters.
+func (db *DB) StartIOTrace(o TraceOptions, w TraceWriter) error {
+	return db.impl.StartIOTrace(&o, w)
+}
+
+// EndIOTrace ends the trace, if one is on.
+func (db *DB) EndIOTrace() error { return db.impl.EndIOTrace() }

@@ -6,13 +6,16 @@
 package file_test
 
 import (
+	"bytes"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/rocksdb-go/rocksdb"
 	contract "github.com/rocksdb-go/rocksdb/include/rocksdb"
 	"github.com/rocksdb-go/rocksdb/test_util/syncpoint"
+	"github.com/rocksdb-go/rocksdb/tools"
 	"github.com/rocksdb-go/rocksdb/util"
 )
 
@@ -207,5 +210,35 @@ func TestPrefetchTest1_PollErrorRecoveryDuringIteration(t *testing.T) {
 		n, err = scan()
 		ok(x.T, err)
 		eq(x.T, n, 500)
+	})
+}
+
+func TestPrefetchTest_TraceReadAsyncWithCallbackWrapper(t *testing.T) {
+	asyncPrefetchTests(t, true, func(x *asyncPrefetchTest) {
+		x.fill(5000, 5)
+		path := filepath.Join(x.TempDir(), "io_trace_file")
+		w, err := rocksdb.NewFileTraceWriter(nil, nil, path)
+		ok(x.T, err)
+		ok(x.T, x.db.StartIOTrace(rocksdb.DefaultTraceOptions(), w))
+		it := x.db.NewIterator(&x.ro)
+		n := 0
+		for it.SeekToFirst(); it.Valid(); it.Next() {
+			n++
+		}
+		ok(x.T, it.Err())
+		ok(x.T, x.db.EndIOTrace())
+		eq(x.T, n, 5000)
+		ok(x.T, it.Close())
+		x.wantAsync(false)
+		if *x.prefetches == 0 {
+			x.Error("nothing was prefetched")
+		}
+		var stdout, stderr bytes.Buffer
+		if code := tools.IOTracerParser([]string{"./io_tracer_parser", "-io_trace_file=" + path}, &stdout, &stderr); code != 0 {
+			x.Fatal(code, stderr.String())
+		}
+		if !strings.Contains(stdout.String(), "File Operation: ReadAsync ") {
+			x.Error("no ReadAsync in the trace")
+		}
 	})
 }

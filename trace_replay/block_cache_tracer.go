@@ -179,10 +179,7 @@ func (w *blockCacheTraceWriter) write(t *Trace) error {
 }
 
 func (w *blockCacheTraceWriter) WriteHeader() error {
-	p := util.AppendLengthPrefixedSlice(nil, []byte(Magic))
-	p = util.AppendFixed32(p, rocksdb.Major)
-	p = util.AppendFixed32(p, rocksdb.Minor)
-	return w.write(&Trace{TS: w.clock.NowMicros(), Type: TraceBegin, Payload: p})
+	return w.w.Write(appendHeader(w.record[:0], w.clock.NowMicros()))
 }
 
 func appendBool(dst []byte, v bool) []byte {
@@ -220,12 +217,6 @@ func (w *blockCacheTraceWriter) WriteBlockAccess(r *BlockCacheTraceRecord) error
 
 func (w *blockCacheTraceWriter) Close() error { return w.w.Close() }
 
-// BlockCacheTraceHeader begins a trace.
-type BlockCacheTraceHeader struct {
-	StartTime                  uint64 // microseconds since 1970
-	MajorVersion, MinorVersion uint32
-}
-
 // BlockCacheTraceReader reads what NewBlockCacheTraceWriter's writers write.
 type BlockCacheTraceReader struct{ r rocksdb.TraceReader }
 
@@ -234,82 +225,12 @@ func NewBlockCacheTraceReader(r rocksdb.TraceReader) *BlockCacheTraceReader {
 	return &BlockCacheTraceReader{r}
 }
 
-func (r *BlockCacheTraceReader) next() (Trace, error) {
-	data, err := r.r.Read()
-	if err != nil {
-		return Trace{}, err
-	}
-	return DecodeTrace(data)
-}
-
 // ReadHeader comes first.
-func (r *BlockCacheTraceReader) ReadHeader() (h BlockCacheTraceHeader, err error) {
-	t, err := r.next()
-	if err != nil {
-		return h, err
-	}
-	h.StartTime = t.TS
-	magic, p, ok := util.GetLengthPrefixedSlice(t.Payload)
-	switch {
-	case !ok:
-		return h, rocksdb.Corruption("Corrupted header in the trace file: Failed to read the magic number.")
-	case string(magic) != Magic:
-		return h, rocksdb.Corruption("Corrupted header in the trace file: Magic number does not match.")
-	}
-	if h.MajorVersion, p, ok = util.GetFixed32(p); ok {
-		h.MinorVersion, p, ok = util.GetFixed32(p)
-	}
-	switch {
-	case !ok:
-		return h, rocksdb.Corruption("Corrupted header in the trace file: Failed to read the version number.")
-	case len(p) > 0:
-		return h, rocksdb.Corruption("Corrupted header in the trace file: The length of header is too long.")
-	}
-	return h, nil
-}
-
-// payloadReader takes a payload apart. lacks is the first field that is not there.
-type payloadReader struct {
-	p     []byte
-	lacks string
-}
-
-func (r *payloadReader) fail(ok bool, what string) bool {
-	if !ok && r.lacks == "" {
-		r.lacks = what
-	}
-	return r.lacks != ""
-}
-
-func (r *payloadReader) fixed64(dst *uint64, what string) {
-	if v, rest, ok := util.GetFixed64(r.p); !r.fail(ok, what) {
-		*dst, r.p = v, rest
-	}
-}
-
-func (r *payloadReader) fixed32(dst *uint32, what string) {
-	if v, rest, ok := util.GetFixed32(r.p); !r.fail(ok, what) {
-		*dst, r.p = v, rest
-	}
-}
-
-func (r *payloadReader) slice(what string) (s []byte) {
-	if v, rest, ok := util.GetLengthPrefixedSlice(r.p); !r.fail(ok, what) {
-		s, r.p = bytes.Clone(v), rest
-	}
-	return s
-}
-
-func (r *payloadReader) byte(what string) (b byte) {
-	if !r.fail(len(r.p) > 0, what) {
-		b, r.p = r.p[0], r.p[1:]
-	}
-	return b
-}
+func (r *BlockCacheTraceReader) ReadHeader() (TraceHeader, error) { return readHeader(r.r) }
 
 // ReadAccess reads the next record; at the end it is Incomplete.
 func (r *BlockCacheTraceReader) ReadAccess() (a BlockCacheTraceRecord, err error) {
-	t, err := r.next()
+	t, err := readTrace(r.r)
 	if err != nil {
 		return a, err
 	}
@@ -334,10 +255,7 @@ func (r *BlockCacheTraceReader) ReadAccess() (a BlockCacheTraceRecord, err error
 		p.fixed64(&a.NumKeysInBlock, "number of keys in the block")
 		a.ReferencedKeyExistInBlock = p.byte("referenced_key_exist_in_block") != 0
 	}
-	if p.lacks != "" {
-		return a, rocksdb.Incomplete("Incomplete access record: Failed to read " + p.lacks + ".")
-	}
-	return a, nil
+	return a, p.err()
 }
 
 // WriteHumanReadableTraceRecord writes a record as a line of numbers between
@@ -366,7 +284,7 @@ func NewBlockCacheHumanReadableTraceReader(r io.Reader) *BlockCacheHumanReadable
 }
 
 // ReadHeader has none to read.
-func (*BlockCacheHumanReadableTraceReader) ReadHeader() (h BlockCacheTraceHeader, err error) {
+func (*BlockCacheHumanReadableTraceReader) ReadHeader() (h TraceHeader, err error) {
 	return h, nil
 }
 

@@ -17,9 +17,9 @@
 // PayloadType n. A write has a batch, length-prefixed. Reads are known by their
 // types and skipped; they are not written yet.
 //
-// A trace of accesses to a block cache has the same frame; its records are
-// described in block_cache_tracer.go.
+// Traces of accesses to a block cache and of I/O have the same frame; their records
+// are described in block_cache_tracer.go and io_tracer.go.
 //
-// Main types: Tracer, which is not safe for concurrent use, and BlockCacheTracer,
-// which is. Read trace_replay.go.
+// Main types: Tracer, which is not safe for concurrent use, BlockCacheTracer and
+// IOTracer, which are. Read trace_replay.go.
 package tracereplay

@@ -126,6 +126,7 @@ type DBImpl struct {
 	errorHandler     *db.ErrorHandler
 	trace            tracing
 	blockCacheTracer tracereplay.BlockCacheTracer
+	ioTracer         *tracereplay.IOTracer
 
 	// walMu protects logs; walCond is signalled when a log has been synced.
 	walMu struct {
@@ -241,7 +242,7 @@ func (d *DBImpl) GetName() string { return d.dbName }
 func (d *DBImpl) GetEnv() rocksdb.Env { return d.env }
 
 // GetFileSystem gives the file system.
-func (d *DBImpl) GetFileSystem() rocksdb.FileSystem { return d.fs }
+func (d *DBImpl) GetFileSystem() rocksdb.FileSystem { return d.env.GetFileSystem() }
 
 // GetDbIdentity gives the database's unique id.
 func (d *DBImpl) GetDbIdentity() string { return d.dbID }

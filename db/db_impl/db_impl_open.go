@@ -21,6 +21,7 @@ import (
 	"github.com/rocksdb-go/rocksdb/memtable"
 	"github.com/rocksdb-go/rocksdb/options"
 	"github.com/rocksdb-go/rocksdb/test_util/syncpoint"
+	tracereplay "github.com/rocksdb-go/rocksdb/trace_replay"
 	"github.com/rocksdb-go/rocksdb/util"
 )
 
@@ -162,7 +163,9 @@ func newDBImpl(src *rocksdb.DBOptions, dbName string, readOnly bool) (*DBImpl, e
 	}
 	imm := options.NewImmutableDBOptions(&o)
 	mut := options.NewMutableDBOptions(&o)
-	d := &DBImpl{dbName: dbName, initialDBOptions: o, immutable: &imm, env: o.Env, fs: o.Env.GetFileSystem(), clock: o.Env.GetSystemClock(),
+	ioTracer := new(tracereplay.IOTracer)
+	imm.FS = env.NewFileSystemTracer(imm.FS, ioTracer)
+	d := &DBImpl{dbName: dbName, initialDBOptions: o, immutable: &imm, env: o.Env, fs: imm.FS, ioTracer: ioTracer, clock: o.Env.GetSystemClock(),
 		stats: o.Statistics, infoLog: o.InfoLog, ownsInfoLog: src.InfoLog == nil && !readOnly,
 		ownsSstFileManager: src.SstFileManager == nil && !readOnly,
 		eventLogger:        logging.NewEventLogger(o.InfoLog), readOnly: readOnly, logEmpty: true,

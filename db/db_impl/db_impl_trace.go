@@ -1,5 +1,5 @@
 // Port of db/db_impl/db_impl.cc (StartTrace, EndTrace, StartBlockCacheTrace,
-// EndBlockCacheTrace). Differs: writes only;
+// EndBlockCacheTrace, StartIOTrace, EndIOTrace). Differs: writes only;
 // options that would trace reads are NotSupported.
 
 package dbimpl
@@ -104,3 +104,13 @@ func (d *DBImpl) StartBlockCacheTraceTo(o tracereplay.BlockCacheTraceOptions, w 
 
 // EndBlockCacheTrace ends the trace, if one is on.
 func (d *DBImpl) EndBlockCacheTrace() error { return d.blockCacheTracer.EndTrace() }
+
+// StartIOTrace traces what the database does with files to w from now on, which
+// EndIOTrace closes. It is Busy while another such trace is on, and w stays the
+// caller's. Of the options MaxTraceFileSize matters.
+func (d *DBImpl) StartIOTrace(o *rocksdb.TraceOptions, w rocksdb.TraceWriter) error {
+	return d.ioTracer.StartIOTrace(d.clock, o, w)
+}
+
+// EndIOTrace ends the trace, if one is on.
+func (d *DBImpl) EndIOTrace() error { return d.ioTracer.EndIOTrace() }
