@@ -4,8 +4,10 @@
 package options
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -92,6 +94,94 @@ func TestGoldenOptionsOf783AreRead(t *testing.T) {
 			case "merge_append":
 				if cf.MergeOperator.Name() != "StringAppendOperator" {
 					t.Errorf("merge operator %s", cf.MergeOperator.Name())
+				}
+			}
+		})
+	}
+}
+
+// offDefault gives another value of an option's kind; "" where only plug-ins and
+// names could stand.
+func offDefault(name, value string) string {
+	if other, ok := map[string]string{
+		"prefix_extractor": "rocksdb.CappedPrefix.3", "filter_policy": "{id=ribbonfilter:10:3;bloom_before_level=3;}", "memtable_factory": "VectorRepFactory",
+		"max_bytes_for_level_multiplier_additional": "1:2:3", "db_host_id": "somewhere",
+	}[name]; ok {
+		return other
+	}
+	if other, ok := map[string]string{
+		"kNonVolatileBlockTier": "kVolatileTier", "kShortenSeparatorsAndSuccessor": "kNoShortening", "kPlain": "kPrefix",
+		"kCompactionStyleUniversal": "kCompactionStyleFIFO",
+		"true":                      "false", "false": "true", "kSkipAnyCorruptedRecords": "kAbsoluteConsistency", "kPointInTimeRecovery": "kAbsoluteConsistency",
+		"kCRC32c": "kxxHash", "kXXH3": "kxxHash64", "kNoCompression": "kZSTD", "kSnappyCompression": "kLZ4Compression", "kDisableCompressionOption": "kZlibCompression",
+		"kCompactionStyleLevel": "kCompactionStyleUniversal", "kCompactionStopStyleTotalSize": "kCompactionStopStyleSimilarSize",
+		"kMinOverlappingRatio": "kRoundRobin", "kBinarySearch": "kTwoLevelIndexSearch", "kDataBlockBinarySearch": "kDataBlockBinaryAndHash",
+		"kShortenSeparators": "kNoShortening", "kFallback": "kAll", "kDisable": "kFlushOnly", "INFO_LEVEL": "WARN_LEVEL",
+		"kUnknown": "kWarm", "kBinary": "kInterpolation",
+	}[value]; ok {
+		return other
+	}
+	if n, err := strconv.ParseUint(value, 10, 64); err == nil && n > 0 {
+		return strconv.FormatUint(n-1, 10)
+	}
+	if n, err := strconv.ParseInt(value, 10, 64); err == nil {
+		return strconv.FormatInt(n+1, 10)
+	}
+	if f, err := strconv.ParseFloat(value, 64); err == nil {
+		return fmt.Sprintf("%f", f+0.5)
+	}
+	inner, ok := strings.CutPrefix(value, "{")
+	if !ok || !strings.HasSuffix(inner, ";}") || strings.Contains(inner, "{") {
+		return ""
+	}
+	var out strings.Builder
+	for part := range strings.SplitSeq(strings.TrimSuffix(inner, ";}"), ";") {
+		k, v, _ := strings.Cut(part, "=")
+		if other := offDefault(name+"."+k, v); other != "" {
+			v = other
+		}
+		out.WriteString(k + "=" + v + ";")
+	}
+	return "{" + out.String() + "}"
+}
+
+// All options that v11.8.1 writes, each with another value than it had, come out
+// as they went in.
+func TestGoldenOptionsOffDefault(t *testing.T) {
+	for _, name := range []string{"blob_files", "universal", "table_plain", "table_cuckoo"} {
+		t.Run(name, func(t *testing.T) {
+			_, text := parseFile(t, "testdata/11.8.1/"+name+".ini")
+			lines := strings.Split(text, "\n")
+			for i, line := range lines {
+				key, value, ok := strings.Cut(strings.TrimSpace(line), "=")
+				if !ok || strings.HasSuffix(key, "_version") && key != "format_version" {
+					continue
+				}
+				if other := offDefault(key, value); other != "" {
+					lines[i] = "  " + key + "=" + other
+				}
+			}
+			want := strings.Join(lines, "\n")
+			p := NewParser()
+			if err := p.ParseText(testConfig(), want); err != nil {
+				t.Fatal(err)
+			}
+			got, err := AppendRocksDBOptions(nil, testConfig(), p.DBOptions(), p.CFNames(), p.CFOptions())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, string(got)); diff != "" {
+				t.Errorf("written again (-read +written):\n%s", diff)
+			}
+			// Each is known by its name only.
+			for i, line := range lines {
+				key, value, ok := strings.Cut(strings.TrimSpace(line), "=")
+				if !ok || strings.HasSuffix(key, "_version") {
+					continue
+				}
+				wrong := strings.Join(lines[:i], "\n") + "\n  " + key + "x=" + value + "\n" + strings.Join(lines[i+1:], "\n")
+				if err := NewParser().ParseText(testConfig(), wrong); rocksdb.CodeOf(err) != rocksdb.CodeInvalidArgument || !strings.Contains(err.Error(), key+"x") {
+					t.Errorf("%sx: %v", key, err)
 				}
 			}
 		})

@@ -75,7 +75,7 @@ func TestSSTDump_EmbeddedBlobs(t *testing.T) {
 
 func TestSSTDump_WideColumns(t *testing.T) {
 	path := writeTable(t, rocksdb.DefaultOptions(), func(w *rocksdb.SstFileWriter, path string) error {
-		err := w.Open(path)
+		err := w.Open(path, rocksdb.TemperatureUnknown)
 		if err == nil {
 			err = w.PutEntity([]byte("a"), rocksdb.WideColumns{{Value: []byte("d")}, {Name: []byte("n"), Value: []byte("1")}})
 		}
@@ -96,10 +96,10 @@ func TestSSTDump_Timestamps(t *testing.T) {
 			o.Comparator, o.PersistUserDefinedTimestamps = rocksdb.BytewiseComparatorWithU64Ts(), persist
 			ts := map[bool]uint64{true: 7}[persist] // others than 0 would be lost
 			path := writeTable(t, o, func(w *rocksdb.SstFileWriter, path string) error {
-				err := w.Open(path)
+				err := w.Open(path, rocksdb.TemperatureUnknown)
 				for _, key := range []string{"a", "b", "longer_key"} {
 					if err == nil {
-						err = w.PutWithTimestamp([]byte(key), rocksdb.EncodeU64Ts(ts), []byte("v"))
+						err = w.PutWithTS([]byte(key), rocksdb.EncodeU64Ts(ts), []byte("v"))
 					}
 				}
 				return err

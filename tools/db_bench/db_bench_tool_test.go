@@ -4,6 +4,7 @@
 package main
 
 import (
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -145,6 +146,45 @@ func TestDBBenchTest_OptionsFileMultiLevelUniversal(tt *testing.T) {
 	path := t.persist(o)
 	t.runDBBench(path)
 	t.whatDBBenchSets(&o)
+	t.verifyOptions(o)
+}
+
+// TestDBBenchTest_OptionsFileFromFile differs: upstream's file has a semicolon
+// behind an enum's name, which real engines refuse, too; it is taken out.
+func TestDBBenchTest_OptionsFileFromFile(tt *testing.T) {
+	t := newDBBenchTest(tt)
+	text, err := os.ReadFile("testdata/OPTIONS_flash.ini")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.dir, "OPTIONS_flash")
+	load := func(text string) (rocksdb.Options, error) {
+		t.Helper()
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		cfg := rocksdb.DefaultConfigOptions()
+		p := options.NewParser()
+		if err := p.Parse(&cfg, path, env.DefaultFileSystem()); err != nil {
+			return rocksdb.Options{}, err
+		}
+		return rocksdb.Options{DBOptions: *p.DBOptions(), ColumnFamilyOptions: p.CFOptions()[0]}, nil
+	}
+	const refused = "Invalid argument: No mapping for enum : prepopulate_blob_cache"
+	if _, err := load(string(text)); err == nil || err.Error() != refused {
+		t.Errorf("with the semicolon: %v", err)
+	}
+	if out, code := runTool(t.T, "--benchmarks=fillseq", "--db="+t.dbPath, "--options_file="+path); code != 1 || !strings.Contains(out, " --- "+refused+"\n") {
+		t.Errorf("with the semicolon: exit %d: %s", code, out)
+	}
+	o, err := load(strings.Replace(string(text), "kDisable;", "kDisable", 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.runDBBench(path)
+	o = t.sanitize(o)
+	t.whatDBBenchSets(&o)
+	o.WALDir = t.walPath
 	t.verifyOptions(o)
 }
 
