@@ -184,7 +184,6 @@ func TestDBBenchTest_OptionsFileFromFile(tt *testing.T) {
 	t.runDBBench(path)
 	o = t.sanitize(o)
 	t.whatDBBenchSets(&o)
-	o.WALDir = t.walPath
 	t.verifyOptions(o)
 }
 
