@@ -22,6 +22,7 @@ import (
 	"github.com/rocksdb-go/rocksdb/logging"
 	"github.com/rocksdb-go/rocksdb/monitoring"
 	"github.com/rocksdb-go/rocksdb/options"
+	"github.com/rocksdb-go/rocksdb/test_util/syncpoint"
 	tracereplay "github.com/rocksdb-go/rocksdb/trace_replay"
 )
 
@@ -483,6 +484,19 @@ func (c *ColumnFamilyData) PickCompaction(mo *options.MutableCFOptions, mdb *opt
 	return p
 }
 
+// IntendCompaction releases the files of a compaction that was picked, all but
+// its last sorted run, and gives one that stands for it until files are picked
+// anew. p is closed.
+func (c *ColumnFamilyData) IntendCompaction(p *compaction.Compaction, mdb *options.MutableDBOptions) *compaction.Compaction {
+	p.ReleaseCompactionFiles(nil)
+	defer p.Close()
+	intended := compaction.NewIntendedCompaction(p, mdb)
+	c.picker.RegisterCompaction(intended)
+	c.current.StorageInfo().ComputeCompactionScore(c.ioptions, p.MutableCFOptions(), string(c.fullHistoryTSLow))
+	intended.FinalizeInputInfo(c.current, c.cfView())
+	return intended
+}
+
 // CompactRange asks the picker for one step of a manual compaction. conflict is
 // set when it has to wait for others.
 func (c *ColumnFamilyData) CompactRange(mo *options.MutableCFOptions, mdb *options.MutableDBOptions, in compaction.ManualRange) (p *compaction.Compaction, compactionEnd dbformat.InternalKey, conflict bool) {
@@ -490,6 +504,7 @@ func (c *ColumnFamilyData) CompactRange(mo *options.MutableCFOptions, mdb *optio
 	if p != nil {
 		p.FinalizeInputInfo(c.current, c.cfView())
 	}
+	syncpoint.Process("ColumnFamilyData::CompactRange:Return")
 	return p, compactionEnd, conflict
 }
 

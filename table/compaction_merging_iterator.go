@@ -10,6 +10,7 @@ import (
 	"github.com/rocksdb-go/rocksdb/db/rangedel"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
 	"github.com/rocksdb-go/rocksdb/table/internaliter"
+	"github.com/rocksdb-go/rocksdb/test_util/syncpoint"
 )
 
 // CompactionChild is one sorted run of a compaction's input.
@@ -67,6 +68,7 @@ func NewCompactionMergingIterator(icmp *dbformat.InternalKeyComparator, children
 		}
 	}
 	if sortedRuns != nil {
+		syncpoint.Process("CompactionMergingIterator::UpdateInternalStats")
 		sortedRuns.Add(int64(n))
 	}
 	return m

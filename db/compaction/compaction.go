@@ -6,6 +6,7 @@ package compaction
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/rocksdb-go/rocksdb/db/blob/blobformat"
@@ -15,6 +16,7 @@ import (
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
 	"github.com/rocksdb-go/rocksdb/logging"
 	"github.com/rocksdb-go/rocksdb/options"
+	"github.com/rocksdb-go/rocksdb/test_util/syncpoint"
 )
 
 // InvalidLevel is no level.
@@ -316,6 +318,27 @@ func (c *Compaction) filterInputs() bool {
 	return true
 }
 
+// NewIntendedCompaction stands for c, whose files are released, until a pool has
+// time for it and files are picked anew. Its inputs are c's last sorted run, so
+// that the others may be compacted meanwhile.
+// Upstream: DBImpl::CreateIntendedCompactionForwardedToBottomPriorityPool.
+func NewIntendedCompaction(c *Compaction, mdb *options.MutableDBOptions) *Compaction {
+	p := c.p
+	p.EarliestSnapshot, p.SnapshotChecker = nil, nil
+	for _, in := range slices.Backward(c.inputs) {
+		if in.Empty() {
+			continue
+		}
+		last := CompactionInputFiles{Level: in.Level, Files: in.Files}
+		if in.Level == 0 {
+			last.Files = in.Files[len(in.Files)-1:]
+		}
+		p.Inputs = []CompactionInputFiles{last}
+		break
+	}
+	return NewCompaction(c.vstorage, c.io, c.mo, mdb, p)
+}
+
 // FinalizeInputInfo gives the compaction its version, which it references until
 // Close, and its column family. The database's mutex is held.
 func (c *Compaction) FinalizeInputInfo(v InputVersion, view *CFView) {
@@ -485,7 +508,12 @@ func (c *Compaction) BlobGarbageCollectionAgeCutoff() float64 { return c.blobGCA
 // inputCompressionMatchesOutput tells whether a moved file would be compressed
 // as its new level wants it.
 func (c *Compaction) inputCompressionMatchesOutput() bool {
-	return GetCompressionType(c.vstorage, c.mo, c.StartLevel(), c.vstorage.BaseLevel(), true) == c.p.Compression
+	if GetCompressionType(c.vstorage, c.mo, c.StartLevel(), c.vstorage.BaseLevel(), true) == c.p.Compression {
+		syncpoint.Process("Compaction::InputCompressionMatchesOutput:Matches")
+		return true
+	}
+	syncpoint.Process("Compaction::InputCompressionMatchesOutput:DidntMatch")
+	return false
 }
 
 // IsTrivialMoveAllowed tells what SetIsTrivialMove set.

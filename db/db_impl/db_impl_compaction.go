@@ -53,6 +53,7 @@ type prepicked struct {
 	c      *compaction.Compaction
 	manual *manualCompaction
 	token  *util.TaskLimiterToken // of compaction_thread_limiter; released when done
+	repick bool                   // c only keeps a place; files are picked anew
 }
 
 // requestCompactionToken asks the family's compaction_thread_limiter, if it has
@@ -73,9 +74,16 @@ func (d *DBImpl) requestCompactionToken(cfd *db.ColumnFamilyData, force bool, lo
 }
 
 func (d *DBImpl) backgroundCallCompaction(p *prepicked, pri rocksdb.Priority, status *monitoring.ThreadStatusData) {
-	syncpoint.Process("DBImpl::BGWorkCompaction")
+	if pri == rocksdb.BottomPriority {
+		syncpoint.Process("DBImpl::BGWorkBottomCompaction")
+	} else {
+		syncpoint.Process("DBImpl::BGWorkCompaction")
+	}
 	syncpoint.Process("DBImpl::BackgroundCallCompaction:0")
 	syncpoint.Process("BackgroundCallCompaction:0")
+	if pri == rocksdb.BottomPriority {
+		syncpoint.Process("BackgroundCallCompaction:0:BottomPri")
+	}
 	job := d.newJobContext()
 	job.runsIn(status)
 	job.bottomPool = pri == rocksdb.BottomPriority
@@ -164,10 +172,26 @@ func (d *DBImpl) backgroundCompactionLocked(jc *jobContext, log *logging.LogBuff
 		}
 		return err
 	}
-	if m != nil {
+	err = d.backgroundCompactLocked(jc, log, p)
+	syncpoint.Process("DBImpl::BackgroundCompaction:Finish")
+	return err
+}
+
+// backgroundCompactLocked picks files, unless they are picked, and compacts them.
+func (d *DBImpl) backgroundCompactLocked(jc *jobContext, log *logging.LogBuffer, p *prepicked) (err error) {
+	var c *compaction.Compaction
+	var m *manualCompaction
+	if p != nil {
+		c, m = p.c, p.manual
+	}
+	if m == nil && d.st.exclusiveManual > 0 && (p == nil || p.repick) {
+		syncpoint.Process("DBImpl::BackgroundCompaction()::Conflict")
+	}
+	switch {
+	case m != nil:
 		m.inProgress = true
 		logging.ToBuffer(log, "[%s] Manual compaction from level-%d to level-%d", m.cfd.GetName(), m.in.InputLevel, c.OutputLevel())
-	} else if c == nil {
+	case p == nil:
 		if d.st.exclusiveManual > 0 {
 			d.st.unscheduledCompacts++
 			return nil
@@ -175,12 +199,16 @@ func (d *DBImpl) backgroundCompactionLocked(jc *jobContext, log *logging.LogBuff
 		var token *util.TaskLimiterToken
 		c, token, err = d.pickFromQueueLocked(jc, log)
 		if err == nil && c != nil && d.belongsToBottomPool(c) {
-			d.forwardToBottomPoolLocked(&prepicked{c: c, token: token})
+			d.forwardToBottomPoolLocked(c, token)
 			return nil
 		}
 		defer token.Release()
 		if err != nil || c == nil {
 			return err
+		}
+	case p.repick:
+		if c = d.repickLocked(c, log); c == nil {
+			return nil
 		}
 	}
 	err = d.runCompactionLocked(c, m, jc, log)
@@ -192,8 +220,8 @@ func (d *DBImpl) backgroundCompactionLocked(jc *jobContext, log *logging.LogBuff
 // belongsToBottomPool tells whether an automatic compaction rewrites files into
 // the last level, so that writes hardly ever wait for it.
 func (d *DBImpl) belongsToBottomPool(c *compaction.Compaction) bool {
-	if c.OutputLevel() == 0 || c.DeletionCompaction() || c.IsTrivialCopyCompaction() || c.IsTrivialMove() ||
-		d.env.GetBackgroundThreads(rocksdb.BottomPriority) == 0 {
+	if d.env.GetBackgroundThreads(rocksdb.BottomPriority) == 0 ||
+		c.OutputLevel() == 0 || c.DeletionCompaction() || c.IsTrivialCopyCompaction() || c.IsTrivialMove() {
 		return false
 	}
 	cfd := d.families.GetColumnFamily(c.CF().ID)
@@ -205,10 +233,15 @@ func (d *DBImpl) belongsToBottomPool(c *compaction.Compaction) bool {
 }
 
 // forwardToBottomPoolLocked leaves a compaction that was picked to the pool of
-// bottom priority. Its files stay taken meanwhile.
-func (d *DBImpl) forwardToBottomPoolLocked(p *prepicked) {
+// bottom priority. Its files stay taken meanwhile; with reduce_file_locking only
+// its last sorted run does, and the pool picks anew.
+func (d *DBImpl) forwardToBottomPoolLocked(c *compaction.Compaction, token *util.TaskLimiterToken) {
 	const pri = rocksdb.BottomPriority
 	syncpoint.Process("DBImpl::BackgroundCompaction:ForwardToBottomPriPool")
+	p := &prepicked{c: c, token: token}
+	if c.MutableCFOptions().CompactionOptionsUniversal.ReduceFileLocking {
+		p.c, p.repick = d.families.GetColumnFamily(c.CF().ID).IntendCompaction(c, d.mutableDBOptions.Load()), true
+	}
 	d.st.bgBottomScheduled++
 	d.schedule("compaction", func(status *monitoring.ThreadStatusData) { d.backgroundCallCompaction(p, pri, status) }, pri, d,
 		func() { d.unscheduleCompactionLocked(p, pri) })
@@ -244,16 +277,44 @@ func (d *DBImpl) pickFromQueueLocked(jc *jobContext, log *logging.LogBuffer) (*c
 	if cfd.UnrefLocked(&jc.memtablesToFree) {
 		return nil, token, nil
 	}
+	return d.pickLocked(cfd, rocksdb.LowPriority), token, nil
+}
+
+// repickLocked picks into the last level in place of a compaction that was only
+// intended; nil when there is nothing to do there any more.
+// Upstream: DBImpl::ResetBottomPriCompactionIntent.
+func (d *DBImpl) repickLocked(intended *compaction.Compaction, log *logging.LogBuffer) *compaction.Compaction {
+	intended.ReleaseCompactionFiles(nil)
+	defer intended.Close()
+	cfd := d.families.GetColumnFamily(intended.CF().ID)
+	if cfd == nil || cfd.IsDropped() {
+		return nil
+	}
+	d.computeScoreLocked(cfd)
+	c := d.pickLocked(cfd, rocksdb.BottomPriority)
+	if c == nil {
+		logging.ToBuffer(log, "[%s] Pre-picked compaction repicked files for compaction as required, but upon re-evaluation, no compaction was found necessary \n", cfd.GetName())
+	}
+	return c
+}
+
+// pickLocked asks a family for a compaction that the pool of pri may run, nil
+// when there is none.
+func (d *DBImpl) pickLocked(cfd *db.ColumnFamilyData, pri rocksdb.Priority) *compaction.Compaction {
 	mo := cfd.GetLatestMutableCFOptions()
 	if mo.DisableAutoCompactions || cfd.IsDropped() {
-		return nil, token, nil
+		return nil
 	}
 	syncpoint.Process("DBImpl::BackgroundCompaction():BeforePickCompaction")
 	snapshots, _ := d.st.snapshots.GetAll(dbMaxSequence)
-	c := cfd.PickCompaction(mo, d.mutableDBOptions.Load(), snapshots, nil, false)
-	syncpoint.Process("DBImpl::BackgroundCompaction():AfterPickCompaction")
+	c := cfd.PickCompaction(mo, d.mutableDBOptions.Load(), snapshots, nil, pri == rocksdb.BottomPriority)
+	if pri == rocksdb.BottomPriority {
+		syncpoint.ProcessArg("DBImpl::BackgroundCompaction():AfterPickCompactionBottomPri", c)
+	} else {
+		syncpoint.Process("DBImpl::BackgroundCompaction():AfterPickCompaction")
+	}
 	if c == nil {
-		return nil, token, nil
+		return nil
 	}
 	n := 0
 	for i := range c.NumInputLevels() {
@@ -263,7 +324,7 @@ func (d *DBImpl) pickFromQueueLocked(jc *jobContext, log *logging.LogBuffer) (*c
 	// There may be more to do beside it.
 	d.enqueuePendingCompactionLocked(cfd)
 	d.maybeScheduleLocked()
-	return c, token, nil
+	return c
 }
 
 // runCompactionLocked does a compaction in the cheapest way it allows.
@@ -292,14 +353,15 @@ func (d *DBImpl) runCompactionLocked(c *compaction.Compaction, m *manualCompacti
 		for _, f := range c.InputFiles(0) {
 			c.Edit().DeleteFile(c.Level(), f.FD.GetNumber())
 		}
-		d.notifyCompactionBegin(cfd, c, nil, jc)
-		d.notifyCompactionPreCommit(cfd, c, nil, jc, nil)
+		stats := &rocksdb.CompactionJobStats{NumInputFiles: c.NumInputFiles(0)}
+		d.notifyCompactionBegin(cfd, c, stats, jc)
+		d.notifyCompactionPreCommit(cfd, c, stats, jc, nil)
 		err = d.applyCompactionEditLocked(cfd, c, jc)
 		logging.ToBuffer(log, "[%s] Deleted %d files\n", cfd.GetName(), c.NumInputFiles(0))
 		if err == nil {
 			d.countFIFOCompaction(c)
 		}
-		d.notifyCompactionCompleted(cfd, c, nil, jc, err)
+		d.notifyCompactionCompleted(cfd, c, stats, jc, err)
 	case c.IsTrivialCopyCompaction():
 		err = rocksdb.NotSupported("FIFO compaction that changes temperature")
 		c.ReleaseCompactionFiles(err)
@@ -330,8 +392,13 @@ func (d *DBImpl) runCompactionLocked(c *compaction.Compaction, m *manualCompacti
 // enqueueAgainLocked lets a compaction that did not run be tried once its cause
 // is gone; its inputs, released, count again.
 func (d *DBImpl) enqueueAgainLocked(cfd *db.ColumnFamilyData) {
-	cfd.Current().StorageInfo().ComputeCompactionScore(cfd.IOptions(), cfd.GetLatestMutableCFOptions(), string(cfd.GetFullHistoryTsLow()))
+	d.computeScoreLocked(cfd)
 	d.enqueuePendingCompactionLocked(cfd)
+}
+
+// computeScoreLocked takes files into account that a compaction has released.
+func (d *DBImpl) computeScoreLocked(cfd *db.ColumnFamilyData) {
+	cfd.Current().StorageInfo().ComputeCompactionScore(cfd.IOptions(), cfd.GetLatestMutableCFOptions(), string(cfd.GetFullHistoryTsLow()))
 }
 
 // countFIFOCompaction is upstream's DBImpl::UpdateFIFOCompactionStatus.
@@ -385,15 +452,16 @@ func (d *DBImpl) trivialMoveLocked(cfd *db.ColumnFamilyData, c *compaction.Compa
 			c.Edit().AddCompactCursor(at, vs.GetNextCompactCursor(at, c.NumInputFiles(0)))
 		}
 	}
-	d.notifyCompactionBegin(cfd, c, nil, jc)
-	d.notifyCompactionPreCommit(cfd, c, nil, jc, nil)
+	stats := &rocksdb.CompactionJobStats{NumInputFiles: c.NumInputFiles(0), NumInputFilesTriviallyMoved: c.NumInputFiles(0)}
+	d.notifyCompactionBegin(cfd, c, stats, jc)
+	d.notifyCompactionPreCommit(cfd, c, stats, jc, nil)
 	err := d.applyCompactionEditLocked(cfd, c, jc)
 	cfd.InternalStats().IncBytesMoved(c.OutputLevel(), bytes)
 	d.eventLogger.LogToBuffer(log, 1024).Add("job", jc.id).Add("event", "trivial_move").Add("destination_level", c.OutputLevel()).
 		Add("files", moved).Add("total_files_size", bytes).End()
 	logging.ToBuffer(log, "[%s] Moved #%d files to level-%d %d bytes %s: %s\n", cfd.GetName(), moved, c.OutputLevel(), bytes,
 		statusText(err), cfd.Current().StorageInfo().LevelSummary())
-	d.notifyCompactionCompleted(cfd, c, nil, jc, err)
+	d.notifyCompactionCompleted(cfd, c, stats, jc, err)
 	return err
 }
 
@@ -416,7 +484,7 @@ func (d *DBImpl) runCompactionJobLocked(cfd *db.ColumnFamilyData, c *compaction.
 	})
 	j.Prepare()
 	jc.stats = j.Stats()
-	d.notifyCompactionBegin(cfd, c, j, jc)
+	d.notifyCompactionBegin(cfd, c, jc.stats, jc)
 	d.mu.Unlock()
 	switch {
 	case jc.quiet:
@@ -435,7 +503,7 @@ func (d *DBImpl) runCompactionJobLocked(cfd *db.ColumnFamilyData, c *compaction.
 		syncpoint.Process("DBImpl::BackgroundCompaction:NonTrivial:AfterRun")
 	}
 	d.mu.Lock()
-	d.notifyCompactionPreCommit(cfd, c, j, jc, err)
+	d.notifyCompactionPreCommit(cfd, c, jc.stats, jc, err)
 	released := false
 	installErr := j.Install(err, func(err error) {
 		released = true
@@ -450,18 +518,18 @@ func (d *DBImpl) runCompactionJobLocked(cfd *db.ColumnFamilyData, c *compaction.
 	if err == nil {
 		d.installSuperVersionAndScheduleLocked(cfd, &jc.sv)
 	}
-	d.notifyCompactionCompleted(cfd, c, j, jc, err)
+	d.notifyCompactionCompleted(cfd, c, jc.stats, jc, err)
 	return err
 }
 
 // notifyCompactionBegin tells listeners that a compaction begins; those that are
 // not told hear nothing more of it.
-func (d *DBImpl) notifyCompactionBegin(cfd *db.ColumnFamilyData, c *compaction.Compaction, j *job.CompactionJob, jc *jobContext) {
+func (d *DBImpl) notifyCompactionBegin(cfd *db.ColumnFamilyData, c *compaction.Compaction, stats *rocksdb.CompactionJobStats, jc *jobContext) {
 	if jc.quiet || len(d.immutable.Listeners) == 0 || d.shuttingDown.Load() || c.IsManualCompaction() && d.manualPaused.Load() > 0 {
 		return
 	}
 	c.SetNotifyOnCompactionCompleted()
-	info := d.compactionJobInfo(cfd, c, j, jc, nil)
+	info := d.compactionJobInfo(cfd, c, stats, jc, nil)
 	info.NumL0Files = c.InputVersion().StorageInfo().NumLevelFiles(0)
 	d.mu.Unlock()
 	syncpoint.Process("DBImpl::NotifyOnCompactionBegin::UnlockMutex")
@@ -474,12 +542,12 @@ func (d *DBImpl) notifyCompactionBegin(cfd *db.ColumnFamilyData, c *compaction.C
 
 // notifyCompactionPreCommit tells them, once, that the compaction's result is
 // about to be installed or given up; the inputs still are its own.
-func (d *DBImpl) notifyCompactionPreCommit(cfd *db.ColumnFamilyData, c *compaction.Compaction, j *job.CompactionJob, jc *jobContext, err error) {
+func (d *DBImpl) notifyCompactionPreCommit(cfd *db.ColumnFamilyData, c *compaction.Compaction, stats *rocksdb.CompactionJobStats, jc *jobContext, err error) {
 	if d.shuttingDown.Load() || !c.ShouldNotifyOnCompactionCompleted() || c.WasNotifyOnCompactionPreCommitCalled() {
 		return
 	}
 	c.SetNotifyOnCompactionPreCommitCalled()
-	info := d.compactionJobInfo(cfd, c, j, jc, err)
+	info := d.compactionJobInfo(cfd, c, stats, jc, err)
 	info.NumL0Files = cfd.Current().StorageInfo().NumLevelFiles(0)
 	d.mu.Unlock()
 	syncpoint.Process("DBImpl::NotifyOnCompactionPreCommit::UnlockMutex")
@@ -491,11 +559,11 @@ func (d *DBImpl) notifyCompactionPreCommit(cfd *db.ColumnFamilyData, c *compacti
 }
 
 // notifyCompactionCompleted tells them that the compaction is over.
-func (d *DBImpl) notifyCompactionCompleted(cfd *db.ColumnFamilyData, c *compaction.Compaction, j *job.CompactionJob, jc *jobContext, err error) {
+func (d *DBImpl) notifyCompactionCompleted(cfd *db.ColumnFamilyData, c *compaction.Compaction, stats *rocksdb.CompactionJobStats, jc *jobContext, err error) {
 	if d.shuttingDown.Load() || !c.ShouldNotifyOnCompactionCompleted() {
 		return
 	}
-	info := d.compactionJobInfo(cfd, c, j, jc, err)
+	info := d.compactionJobInfo(cfd, c, stats, jc, err)
 	info.NumL0Files = cfd.Current().StorageInfo().NumLevelFiles(0)
 	d.mu.Unlock()
 	syncpoint.Process("DBImpl::NotifyOnCompactionCompleted::UnlockMutex")
@@ -506,12 +574,12 @@ func (d *DBImpl) notifyCompactionCompleted(cfd *db.ColumnFamilyData, c *compacti
 	d.mu.Lock()
 }
 
-func (d *DBImpl) compactionJobInfo(cfd *db.ColumnFamilyData, c *compaction.Compaction, j *job.CompactionJob, jc *jobContext, err error) *rocksdb.CompactionJobInfo {
+func (d *DBImpl) compactionJobInfo(cfd *db.ColumnFamilyData, c *compaction.Compaction, stats *rocksdb.CompactionJobStats, jc *jobContext, err error) *rocksdb.CompactionJobInfo {
 	info := &rocksdb.CompactionJobInfo{CFID: cfd.GetID(), CFName: cfd.GetName(), Status: err, JobID: jc.id, ThreadID: jc.thread,
 		Aborted: err != nil && rocksdb.AsStatus(err).SubCode == rocksdb.SubCodeCompactionAborted, TableProperties: rocksdb.TablePropertiesCollection{},
 		BaseInputLevel: c.StartLevel(), OutputLevel: c.OutputLevel(), CompactionReason: c.CompactionReason(), Compression: c.OutputCompression()}
-	if j != nil {
-		info.Stats = *j.Stats()
+	if stats != nil {
+		info.Stats = *stats
 	}
 	for i := range c.NumInputLevels() {
 		for _, f := range c.InputFiles(i) {
@@ -745,13 +813,14 @@ func (d *DBImpl) mustWaitLocked(m *manualCompaction) bool {
 		return true
 	}
 	if m.exclusive && (d.st.bgBottomScheduled > 0 || d.st.bgCompactScheduled > 0) {
+		syncpoint.Process("DBImpl::RunManualCompaction:WaitScheduled")
 		return true
 	}
 	for _, o := range d.st.manualCompactions {
 		if o == m {
 			break
 		}
-		if o.exclusive || m.exclusive || o.cfd == m.cfd {
+		if o.exclusive || m.exclusive {
 			return true
 		}
 	}

@@ -141,6 +141,9 @@ func (d *DBImpl) maybeScheduleLocked() {
 		sharing = st.bgCompactScheduled
 	}
 	for st.unscheduledFlushes > 0 && st.bgFlushScheduled+sharing < limits.flushes {
+		if pool == rocksdb.HighPriority {
+			syncpoint.ProcessArg("DBImpl::MaybeScheduleFlushOrCompaction:BeforeSchedule", &st.unscheduledFlushes)
+		}
 		d.scheduleFlushLocked(pool)
 	}
 	if st.exclusiveManual > 0 {
@@ -939,11 +942,17 @@ func (d *DBImpl) WaitForCompact(o *rocksdb.WaitForCompactOptions) error {
 	if o == nil {
 		o = &rocksdb.WaitForCompactOptions{}
 	}
-	if o.Flush {
-		if err := d.flushAllColumnFamilies(&rocksdb.FlushOptions{Wait: false, AllowWriteStall: true}, rocksdb.FlushReasonManualFlush); err != nil {
-			return err
-		}
+	var err error
+	switch {
+	case o.Flush:
+		err = d.flushAllColumnFamilies(&rocksdb.FlushOptions{Wait: true}, rocksdb.FlushReasonManualFlush)
+	case o.CloseDB && d.hasUnpersistedData.Load() && !d.mutableDBOptions.Load().AvoidFlushDuringShutdown && !d.readOnly:
+		err = d.flushAllColumnFamilies(&rocksdb.FlushOptions{Wait: true}, rocksdb.FlushReasonShutDown)
 	}
+	if err != nil {
+		return err
+	}
+	syncpoint.Process("DBImpl::WaitForCompact:StartWaiting")
 	deadline := uint64(0)
 	if o.Timeout > 0 {
 		deadline = d.clock.NowMicros() + uint64(o.Timeout.Microseconds())

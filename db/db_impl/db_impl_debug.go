@@ -287,3 +287,7 @@ func TestSanitizeOptions(dbName string, o *rocksdb.DBOptions) (rocksdb.DBOptions
 
 // TestValidateOptions tells whether Open refuses the options.
 func TestValidateOptions(o *rocksdb.DBOptions) error { return validateDBOptions(o) }
+
+// TestNumRunningBottomCompactionsLocked counts compactions that run in the pool
+// of bottom priority. The mutex is held.
+func (d *DBImpl) TestNumRunningBottomCompactionsLocked() int { return d.st.numRunningBottom }

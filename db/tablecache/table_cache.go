@@ -297,8 +297,10 @@ func (c *TableCache) getTableReader(ro *rocksdb.ReadOptions, f *version.FileMeta
 	tro.UserDefinedTimestampsPersisted = f.UserDefinedTimestampsPersisted
 	tro.AvoidSharedMetadataCache = o.AvoidSharedMetadataCache
 	tro.BlobSource, tro.BlockCacheTracer = c.blobSource, c.tracer
-	return factory.NewTableReader(ro, &tro, fr, f.FD.GetFileSize(),
+	reader, err := factory.NewTableReader(ro, &tro, fr, f.FD.GetFileSize(),
 		!o.NoPrefetchIndexAndFilter && !o.AvoidSharedMetadataCache)
+	syncpoint.Process("TableCache::GetTableReader:0")
+	return reader, err
 }
 
 func (c *TableCache) fileOpenMetadata(raw rocksdb.FSRandomAccessFile, name string) string {

@@ -162,8 +162,11 @@ func (f *FileMetaData) encodeNewFile4(dst []byte, level, tsSize int, hasMinLog b
 		dst = append(util.AppendVarint32(dst, uint32(tag)), 1, b)
 	}
 
-	number(CustomTagOldestAncesterTime, f.OldestAncesterTime)
-	number(CustomTagFileCreationTime, f.FileCreationTime)
+	ancesterTime, creationTime := f.OldestAncesterTime, f.FileCreationTime
+	syncpoint.ProcessArg("VersionEdit::EncodeTo:VarintOldestAncesterTime", &ancesterTime)
+	syncpoint.ProcessArg("VersionEdit::EncodeTo:VarintFileCreationTime", &creationTime)
+	number(CustomTagOldestAncesterTime, ancesterTime)
+	number(CustomTagFileCreationTime, creationTime)
 	number(CustomTagEpochNumber, f.EpochNumber)
 	if f.FileChecksumFuncName != rocksdb.UnknownFileChecksumFuncName {
 		text(CustomTagFileChecksum, f.FileChecksum)

@@ -14,6 +14,7 @@ import (
 	"github.com/rocksdb-go/rocksdb/db/dbformat"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
 	"github.com/rocksdb-go/rocksdb/options"
+	"github.com/rocksdb-go/rocksdb/test_util/syncpoint"
 	"github.com/rocksdb-go/rocksdb/util"
 )
 
@@ -332,6 +333,7 @@ func (s *StorageInfo) RangeMightExistAfterSortedRun(smallest, largest []byte, la
 
 // UpdateAccumulatedStats adds a file whose properties were read.
 func (s *StorageInfo) UpdateAccumulatedStats(f *FileMetaData) {
+	syncpoint.Process("VersionStorageInfo::UpdateAccumulatedStats")
 	s.accumulatedFileSize += f.FD.FileSize
 	s.accumulatedRawKeySize += f.RawKeySize
 	s.accumulatedRawValueSize += f.RawValueSize

@@ -44,8 +44,8 @@ type CompactionOptionsUniversal struct {
 	// compactions. Experimental, default false.
 	Incremental bool
 	// ReduceFileLocking keeps waiting bottom-priority compactions from locking
-	// more files than they need. Default true. It is kept for OPTIONS files; such
-	// compactions lock all their inputs here.
+	// more files than they need: they lock their last sorted run, and pick files
+	// anew once they run. Default true.
 	ReduceFileLocking bool
 }
 
