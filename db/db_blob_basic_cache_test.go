@@ -70,6 +70,27 @@ func (x *dbTest) wantGetWith(ro rocksdb.ReadOptions, key, want string) {
 	}
 }
 
+func TestDBBlobBasicTest_MultiGetBlobsFromCache(t *testing.T) {
+	x := newBlobTest(t, sharedCache(t, 2<<20), func(o *rocksdb.Options) { o.MinBlobSize = 6 })
+	pairs := []string{"first_key", "short", "second_key", "long_value", "third_key", "other_long_value"}
+	x.puts(0, append(pairs, "flush")...)
+	ro := rocksdb.DefaultReadOptions()
+	ro.FillCache = false
+	x.wantMultiGet(ro, pairs...)
+	// Upstream's MultiGet reads tables whatever the tier is.
+	x.wantGet(0, "first_key", "short")
+	ro.ReadTier = rocksdb.BlockCacheTier
+	values, errs := x.multiGetRaw(0, ro, "first_key", "second_key", "third_key")
+	x.must(errs[0])
+	same(x, "the value that is no blob", values[0], "short")
+	x.wantIs(errs[1], rocksdb.ErrIncomplete)
+	x.wantIs(errs[2], rocksdb.ErrIncomplete)
+	ro = rocksdb.DefaultReadOptions()
+	x.wantMultiGet(ro, pairs...)
+	ro.ReadTier = rocksdb.BlockCacheTier
+	x.wantMultiGet(ro, pairs...)
+}
+
 func TestDBBlobBasicTest_IterateBlobsFromCache(t *testing.T) {
 	x := newBlobTest(t, sharedCache(t, 2<<20))
 	const n = 5

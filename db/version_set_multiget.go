@@ -350,10 +350,9 @@ func (m *MultiGet) settle(t *tableLookup, i int, k *table.KeyContext) {
 // addBlob notes that k has a blob index, to be replaced by the blob when all keys
 // have been looked up.
 func (m *MultiGet) addBlob(k *table.KeyContext) error {
-	encoded := encodedBlobIndex(k.Value, k.Columns)
-	syncpoint.ProcessArg("Version::MultiGet::TamperWithBlobIndex", &encoded)
+	syncpoint.ProcessArg("Version::MultiGet::TamperWithBlobIndex", k)
 	l := blobLookup{key: k}
-	if err := l.index.DecodeFrom(encoded); err != nil {
+	if err := l.index.DecodeFrom(encodedBlobIndex(k.Value, k.Columns)); err != nil {
 		return err
 	}
 	m.blobs = append(m.blobs, l)
