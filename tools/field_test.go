@@ -5,10 +5,13 @@ package tools_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -217,14 +220,35 @@ func TestFieldManifestDumpJSON(t *testing.T) { // facebook/rocksdb#12703
 		}
 		r := run(t, "", args...)
 		edits := 0
-		added := false
+		keys := map[string]bool{}
 		for line := range strings.Lines(r.out) {
-			if strings.HasPrefix(line, `{"EditNumber":`) {
-				edits++
-				added = added || strings.Contains(line, `"AddedFiles": [{"Level": 0,`) || strings.Contains(line, `"AddedFiles":`)
+			if !strings.HasPrefix(line, "{") {
+				continue
+			}
+			var edit struct {
+				EditNumber int
+				AddedFiles []map[string]any
+			}
+			check(t, json.Unmarshal([]byte(line), &edit))
+			if edit.EditNumber != edits {
+				t.Errorf("edit %d has number %d", edits, edit.EditNumber)
+			}
+			edits++
+			for _, f := range edit.AddedFiles {
+				for k := range f {
+					keys[k] = true
+				}
+				if f["Level"] != 0.0 || f["SmallestIKey"] != "'key000000' seq:1, type:1" || f["LargestIKey"] != "'key000019' seq:20, type:1" {
+					t.Errorf("added %v", f)
+				}
 			}
 		}
-		if r.code != 0 || edits < 4 || !added || !strings.Contains(r.out, "--------------- Column family \"default\"") {
+		got := strings.Join(slices.Sorted(maps.Keys(keys)), " ")
+		if want := "EpochNumber FileChecksum FileChecksumFuncName FileCreationTime FileNumber FileSize LargestIKey Level OldestAncesterTime " +
+			"SmallestIKey TailSize UserDefinedTimestampsPersisted"; got != want {
+			t.Errorf("added files have %s", got)
+		}
+		if r.code != 0 || edits < 4 || !strings.Contains(r.out, "--------------- Column family \"default\"") {
 			t.Errorf("%+v", r)
 		}
 		if verbose != strings.Contains(r.out, "Processing Manifest file "+manifests[0]) {

@@ -531,3 +531,31 @@ func TestDBCompressionTest_ZSTDLevelZeroMapsToMinusOne(t *testing.T) {
 		t.Errorf("%d, %d and %d bytes", len(zero), len(minusOne), len(three))
 	}
 }
+
+// TestZlibStrategy: Huffman coding alone repeats nothing, with a dictionary, too.
+func TestZlibStrategy(t *testing.T) {
+	m := GetBuiltinV2CompressionManager()
+	src := bytes.Repeat([]byte("key=value,"), 4000)
+	for _, n := range []int{100, 4000, len(src)} {
+		sizes := map[int]int{}
+		for _, strategy := range []int{0, 2} {
+			opts := rocksdb.DefaultCompressionOptions()
+			opts.Strategy = strategy
+			c, d := m.GetCompressor(&opts, rocksdb.ZlibCompression), m.GetDecompressor()
+			sizes[strategy] = roundTrip(t, c, d, src[:n])
+			dd, err := d.MaybeCloneForDict(src[:1000])
+			if err != nil {
+				t.Fatal(err)
+			}
+			dc, err := c.MaybeCloneSpecialized(rocksdb.CacheEntryRoleDataBlock,
+				rocksdb.CompressionDictConfig{Kind: rocksdb.DictPreDefined, DictData: src[:1000]})
+			if err != nil {
+				t.Fatal(err)
+			}
+			roundTrip(t, dc, dd, src[:n])
+		}
+		if sizes[2] < n*3/8 || sizes[0] > n/2 {
+			t.Errorf("%d bytes: %v", n, sizes)
+		}
+	}
+}

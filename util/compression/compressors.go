@@ -1,7 +1,8 @@
 // Port of util/compression.cc: what compressors share, Snappy and zlib.
 // Differs: the bytes of compressed blocks are valid for the C libraries but not
-// the same as theirs; zlib's strategy option has no effect, and its window is
-// the 16 KiB that readers assume, whatever window_bits says.
+// the same as theirs; of zlib's strategies there are the default one, which
+// stands for the others, too, and Huffman coding alone; zlib's window is the
+// 16 KiB that readers assume, whatever window_bits says.
 
 package compression
 
@@ -180,6 +181,8 @@ type zlibArea struct {
 const (
 	zlibTiny      = 128 // bytes
 	zlibTinyLevel = 7
+
+	zlibHuffmanOnly = 2 // a strategy
 )
 
 // fixedWriter fills a slice; a write beyond it is lost and noted.
@@ -203,6 +206,9 @@ func newZlibCompressor(opts *rocksdb.CompressionOptions, dict []byte) *zlibCompr
 	if len(dict) > zlibWindow {
 		c.dict = dict[len(dict)-zlibWindow:]
 	}
+	if opts.Strategy == zlibHuffmanOnly {
+		c.dict = nil // nothing is repeated from it
+	}
 	c.init(opts, rocksdb.ZlibCompression, "BuiltinZlibCompressorV2", dict)
 	c.newArea = func() any { return new(zlibArea) }
 	c.clone = func(dict []byte) rocksdb.Compressor { return newZlibCompressor(c.opts, dict) }
@@ -210,7 +216,8 @@ func newZlibCompressor(opts *rocksdb.CompressionOptions, dict []byte) *zlibCompr
 }
 
 func (c *zlibCompressor) writer(w *zlibArea, n int) (*flate.Writer, error) {
-	if n > zlibWindow && len(c.dict) == 0 {
+	huffman := c.opts.Strategy == zlibHuffmanOnly
+	if n > zlibWindow && len(c.dict) == 0 && !huffman {
 		if w.window == nil {
 			var err error
 			w.window, err = flate.NewWriterWindow(&w.out, zlibWindow)
@@ -219,7 +226,7 @@ func (c *zlibCompressor) writer(w *zlibArea, n int) (*flate.Writer, error) {
 		w.window.Reset(&w.out)
 		return w.window, nil
 	}
-	if n <= zlibTiny && len(c.dict) == 0 && (c.opts.Level == rocksdb.DefaultCompressionLevel || c.opts.Level > 1 && c.opts.Level < zlibTinyLevel) {
+	if n <= zlibTiny && len(c.dict) == 0 && !huffman && (c.opts.Level == rocksdb.DefaultCompressionLevel || c.opts.Level > 1 && c.opts.Level < zlibTinyLevel) {
 		if w.tiny == nil {
 			var err error
 			w.tiny, err = flate.NewWriter(&w.out, zlibTinyLevel)
@@ -232,6 +239,9 @@ func (c *zlibCompressor) writer(w *zlibArea, n int) (*flate.Writer, error) {
 		level := c.opts.Level
 		if level == rocksdb.DefaultCompressionLevel || level < 0 || level > 9 {
 			level = flate.DefaultCompression
+		}
+		if huffman {
+			level = flate.HuffmanOnly
 		}
 		var err error
 		w.small, err = flate.NewWriterDict(&w.out, level, c.dict)
