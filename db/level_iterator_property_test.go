@@ -94,6 +94,8 @@ func (l *layout) compare() {
 		ro.IterateUpperBound = []byte(upper)
 	}
 	ro.PinData = rapid.Bool().Draw(l.t, "pin")
+	ro.AsyncIO = rapid.Bool().Draw(l.t, "async")
+	ro.AllowUnpreparedValue = rapid.Bool().Draw(l.t, "unprepared")
 	keys := slices.DeleteFunc(slices.Sorted(maps.Keys(model)), func(k string) bool { return k < lower || k >= upper })
 	it := l.cf.NewIterator(&ro)
 	defer it.Close()
@@ -131,6 +133,9 @@ func (l *layout) compare() {
 		valid := at >= 0 && at < len(keys)
 		if it.Valid() != valid {
 			l.t.Fatalf("%s %s: valid is %v, not %v; %v", move, k, it.Valid(), valid, keys)
+		}
+		if valid && !it.PrepareValue() {
+			l.t.Fatalf("%s %s: %v", move, k, it.Status())
 		}
 		if valid && (string(it.Key()) != keys[at] || string(it.Value()) != model[keys[at]]) {
 			l.t.Fatalf("%s %s: %s->%s, not %s->%s", move, k, it.Key(), it.Value(), keys[at], model[keys[at]])

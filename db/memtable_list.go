@@ -4,6 +4,7 @@
 package db
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"slices"
@@ -97,6 +98,28 @@ func (v *MemTableListVersion) GetNewestUDT() []byte {
 		}
 	}
 	return nil
+}
+
+// MultiScanIntersectsMemTable tells whether a memtable may have entries or range
+// tombstones in a scan's ranges, all bounded; true without a scan.
+func MultiScanIntersectsMemTable(m *memtable.MemTable, ro *rocksdb.ReadOptions, scan *rocksdb.MultiScanArgs) bool {
+	if scan == nil || m.NumRangeDeletion() > 0 {
+		return true
+	}
+	if m.IsEmpty() {
+		return false
+	}
+	all := *ro
+	all.TotalOrderSeek, all.IterateLowerBound, all.IterateUpperBound = true, nil, nil
+	it := m.NewIterator(&all, nil, nil)
+	defer it.Close()
+	it.SeekToFirst()
+	if !it.Valid() {
+		return true // what is wrong with it is the scan's to tell
+	}
+	smallest := bytes.Clone(it.UserKey())
+	it.SeekToLast()
+	return !it.Valid() || multiScanOverlaps(m.GetInternalKeyComparator(), scan, smallest, it.UserKey())
 }
 
 // AddIterators appends an iterator of each memtable and its range tombstones

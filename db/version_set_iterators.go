@@ -16,17 +16,18 @@ import (
 
 // AddIterators adds iterators over all tables, newest first: one a file of
 // level 0, one a level below. ro has to outlive them, and a reference on the
-// version too. readSeqno hides newer range tombstones.
+// version too. readSeqno hides newer range tombstones. With scan, of bounded
+// ranges, files and levels that have no part in these are left out.
 func (v *Version) AddIterators(ro *rocksdb.ReadOptions, b *table.MergeIteratorBuilder, allowUnpreparedValue bool,
-	readSeqno rocksdb.SequenceNumber) {
+	readSeqno rocksdb.SequenceNumber, scan *rocksdb.MultiScanArgs) {
 	for level := range v.storage.NumNonEmptyLevels() {
-		v.AddIteratorsForLevel(ro, b, level, allowUnpreparedValue, readSeqno)
+		v.AddIteratorsForLevel(ro, b, level, allowUnpreparedValue, readSeqno, scan)
 	}
 }
 
 // AddIteratorsForLevel is AddIterators for one level.
 func (v *Version) AddIteratorsForLevel(ro *rocksdb.ReadOptions, b *table.MergeIteratorBuilder, level int,
-	allowUnpreparedValue bool, readSeqno rocksdb.SequenceNumber) {
+	allowUnpreparedValue bool, readSeqno rocksdb.SequenceNumber, scan *rocksdb.MultiScanArgs) {
 	if level >= v.storage.NumNonEmptyLevels() {
 		return
 	}
@@ -34,14 +35,26 @@ func (v *Version) AddIteratorsForLevel(ro *rocksdb.ReadOptions, b *table.MergeIt
 	if files.NumFiles() == 0 {
 		return
 	}
+	icmp := v.storage.InternalComparator()
 	if level > 0 {
-		v.addLevelIterator(ro, b, level, allowUnpreparedValue, readSeqno)
+		only, several := -1, true
+		if scan != nil {
+			only, several = multiScanFiles(icmp, files, scan)
+		}
+		if several {
+			v.addLevelIterator(ro, b, level, allowUnpreparedValue, readSeqno)
+		} else if only >= 0 {
+			v.addTableIterator(ro, b, level, files.Files[only].FileMetadata, allowUnpreparedValue, readSeqno)
+		}
 		return
 	}
 	sample := monitoring.ShouldSampleFileRead()
 	for i := range files.Files {
 		f := files.Files[i].FileMetadata
-		v.addTableIterator(ro, b, f, allowUnpreparedValue, readSeqno)
+		if scan != nil && !multiScanOverlaps(icmp, scan, f.Smallest.UserKey(), f.Largest.UserKey()) {
+			continue
+		}
+		v.addTableIterator(ro, b, 0, f, allowUnpreparedValue, readSeqno)
 		if sample {
 			// Once an iterator; the other levels count seeks and steps.
 			monitoring.SampleFileReadInc(&f.Stats)
@@ -49,17 +62,22 @@ func (v *Version) AddIteratorsForLevel(ro *rocksdb.ReadOptions, b *table.MergeIt
 	}
 }
 
-func (v *Version) addTableIterator(ro *rocksdb.ReadOptions, b *table.MergeIteratorBuilder, f *version.FileMetaData,
+func (v *Version) addTableIterator(ro *rocksdb.ReadOptions, b *table.MergeIteratorBuilder, level int, f *version.FileMetaData,
 	allowUnpreparedValue bool, readSeqno rocksdb.SequenceNumber) {
 	var tombstones *rangedel.TruncatedRangeDelIterator
 	o := tablecache.IteratorOptions{
-		OpenOptions: tablecache.OpenOptions{FileReadHist: v.cfd.InternalStats().GetFileReadHist(0),
-			MaxFileSizeForL0MetaPin: v.maxFileSizeForL0MetaPin},
-		Caller: rocksdb.CallerUserIterator, AllowUnpreparedValue: allowUnpreparedValue,
+		OpenOptions: tablecache.OpenOptions{FileReadHist: v.cfd.InternalStats().GetFileReadHist(level), Level: level},
+		Caller:      rocksdb.CallerUserIterator, AllowUnpreparedValue: allowUnpreparedValue,
 		RangeDelIter: &tombstones, RangeDelReadSeqno: readSeqno, MaybePin: true,
+	}
+	if level == 0 {
+		o.MaxFileSizeForL0MetaPin = v.maxFileSizeForL0MetaPin
+	} else {
+		o.SkipFilters = v.isFilterSkipped(level, false)
 	}
 	it := v.cfd.TableCache().NewIterator(ro, f, v.mutableCFOptions, &o)
 	syncpoint.ProcessArg("Version::AddIteratorsForLevel:AddedFile", f)
+	syncpoint.ProcessArg("Version::AddIteratorsForLevel:IteratorType", "table")
 	if ro.IgnoreRangeDeletions {
 		b.AddIterator(it)
 	} else {
@@ -81,6 +99,12 @@ func (v *Version) levelIterator(ro *rocksdb.ReadOptions, level int, allowUnprepa
 func (v *Version) addLevelIterator(ro *rocksdb.ReadOptions, b *table.MergeIteratorBuilder, level int,
 	allowUnpreparedValue bool, readSeqno rocksdb.SequenceNumber) {
 	it := v.levelIterator(ro, level, allowUnpreparedValue, readSeqno, nil)
+	if syncpoint.Enabled {
+		for _, f := range v.storage.LevelFiles(level) {
+			syncpoint.ProcessArg("Version::AddIteratorsForLevel:AddedFile", f)
+		}
+		syncpoint.ProcessArg("Version::AddIteratorsForLevel:IteratorType", "level")
+	}
 	if ro.IgnoreRangeDeletions {
 		b.AddIterator(it)
 	} else {

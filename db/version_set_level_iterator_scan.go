@@ -4,6 +4,7 @@
 package db
 
 import (
+	"iter"
 	"slices"
 
 	"github.com/rocksdb-go/rocksdb/db/dbformat"
@@ -69,31 +70,69 @@ func (it *LevelIterator) Prepare(opts any) {
 // LevelIterator::GetMultiScanArgForFile.
 func (it *LevelIterator) rangesByFile(args *rocksdb.MultiScanArgs) map[int]*rocksdb.MultiScanArgs {
 	byFile := make(map[int]*rocksdb.MultiScanArgs)
-	cmp := it.icmp.UserComparator()
-	var seek []byte
-	for i := range args.Ranges {
-		r := &args.Ranges[i]
-		seek = dbformat.AppendKeyWithMaxTimestamp(seek[:0], r.Range.Start, it.icmp.TimestampSize())
-		seek = dbformat.AppendInternalKeyFooter(seek, dbformat.MaxSequenceNumber, dbformat.ValueTypeForSeek)
-		for at := version.FindFile(it.icmp, it.o.Files, seek); at < len(it.files); at++ {
-			f := &it.files[at]
-			if cmp.CompareWithoutTimestamp(dbformat.ExtractUserKey(f.SmallestKey), true, r.Range.Limit, false) >= 0 {
-				break
-			}
-			if f.FileMetadata.FileIsStandAloneRangeTombstone() {
-				continue
-			}
-			a := byFile[at]
-			if a == nil {
-				a = new(rocksdb.MultiScanArgs)
-				*a = *args
-				a.Ranges = nil
-				byFile[at] = a
-			}
-			a.Ranges = append(a.Ranges, *r)
+	for at, r := range multiScanOverlappingFiles(it.icmp, it.o.Files, args) {
+		if it.files[at].FileMetadata.FileIsStandAloneRangeTombstone() {
+			continue
 		}
+		a := byFile[at]
+		if a == nil {
+			a = new(rocksdb.MultiScanArgs)
+			*a = *args
+			a.Ranges = nil
+			byFile[at] = a
+		}
+		a.Ranges = append(a.Ranges, *r)
 	}
 	return byFile
+}
+
+// multiScanOverlappingFiles gives, range by range, the files of a sorted level
+// that the range overlaps. All ranges have both ends.
+// Upstream: ForEachMultiScanOverlappingFile.
+func multiScanOverlappingFiles(icmp *dbformat.InternalKeyComparator, files *version.LevelFilesBrief, args *rocksdb.MultiScanArgs) iter.Seq2[int, *rocksdb.ScanOptions] {
+	return func(yield func(int, *rocksdb.ScanOptions) bool) {
+		cmp := icmp.UserComparator()
+		var seek []byte
+		for i := range args.Ranges {
+			r := &args.Ranges[i]
+			seek = dbformat.AppendKeyWithMaxTimestamp(seek[:0], r.Range.Start, icmp.TimestampSize())
+			seek = dbformat.AppendInternalKeyFooter(seek, dbformat.MaxSequenceNumber, dbformat.ValueTypeForSeek)
+			for at := version.FindFile(icmp, files, seek); at < len(files.Files); at++ {
+				smallest := dbformat.ExtractUserKey(files.Files[at].SmallestKey)
+				if cmp.CompareWithoutTimestamp(smallest, true, r.Range.Limit, false) >= 0 {
+					break
+				}
+				if !yield(at, r) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// multiScanFiles tells which file of a sorted level the ranges overlap, -1 for
+// none, and whether there are several.
+// Upstream: GetMultiScanOverlappingFiles.
+func multiScanFiles(icmp *dbformat.InternalKeyComparator, files *version.LevelFilesBrief, args *rocksdb.MultiScanArgs) (first int, several bool) {
+	first = -1
+	for at := range multiScanOverlappingFiles(icmp, files, args) {
+		if first >= 0 && at != first {
+			return first, true
+		}
+		first = at
+	}
+	return first, false
+}
+
+// multiScanOverlaps tells whether some range, all of which have both ends, meets
+// the user keys from smallest to largest, which have timestamps.
+// Upstream: MultiScanOverlapsUserKeyRange, MultiScanRangeOverlapsFile.
+func multiScanOverlaps(icmp *dbformat.InternalKeyComparator, args *rocksdb.MultiScanArgs, smallest, largest []byte) bool {
+	cmp := icmp.UserComparator()
+	return slices.ContainsFunc(args.Ranges, func(r rocksdb.ScanOptions) bool {
+		return cmp.CompareWithoutTimestamp(r.Range.Limit, false, smallest, true) > 0 &&
+			cmp.CompareWithoutTimestamp(r.Range.Start, false, largest, true) <= 0
+	})
 }
 
 // scanFileIterator is newFileIterator after Prepare.

@@ -196,7 +196,7 @@ func openGolden(t *testing.T, dir string) *goldenVersion {
 
 func (g *goldenVersion) iterator() internaliter.InternalIterator {
 	b := table.NewMergeIteratorBuilder(g.icmp, false, nil)
-	g.v.AddIterators(&g.ro, b, false, dbformat.MaxSequenceNumber)
+	g.v.AddIterators(&g.ro, b, false, dbformat.MaxSequenceNumber, nil)
 	return b.Finish(nil)
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
 	"github.com/rocksdb-go/rocksdb/internal/invariants"
 	"github.com/rocksdb-go/rocksdb/table/internaliter"
+	"github.com/rocksdb-go/rocksdb/test_util/syncpoint"
 )
 
 // MergingIterator walks the entries of several sorted runs in order, without
@@ -531,6 +532,7 @@ func (b *MergeIteratorBuilder) SetMemtablePruned(pruned bool) { b.pruned = prune
 // the memtable's tombstone iterator, the first child's (nil when pruned), for a
 // Refresh to set anew.
 func (b *MergeIteratorBuilder) Finish(setMemtableSlot func(slot **rangedel.TruncatedRangeDelIterator)) internaliter.InternalIterator {
+	syncpoint.ProcessArg("MergeIteratorBuilder::Finish:UseMergingIterator", b.useMerge)
 	if !b.useMerge {
 		b.merge.recycle()
 		b.merge = nil

@@ -131,6 +131,6 @@ func newInternalIterator(cfd *db.ColumnFamilyData, sv *db.SuperVersion, ro *rock
 	if err != nil {
 		return internaliter.NewErrorInternalIterator(err)
 	}
-	sv.Current.AddIterators(ro, b, false, dbformat.MaxSequenceNumber)
+	sv.Current.AddIterators(ro, b, false, dbformat.MaxSequenceNumber, nil)
 	return b.Finish(nil)
 }

@@ -12,32 +12,32 @@ import (
 
 // Seek goes to the first key at or after target.
 func (it *Iterator) Seek(target []byte) {
-	if it.autoRefresh {
-		it.refreshBeforeSeek()
+	if it.autoRefresh || it.deferred {
+		it.beforeSeek()
 	}
 	it.DBIter.Seek(target)
 }
 
 // SeekForPrev goes to the last key at or before target.
 func (it *Iterator) SeekForPrev(target []byte) {
-	if it.autoRefresh {
-		it.refreshBeforeSeek()
+	if it.autoRefresh || it.deferred {
+		it.beforeSeek()
 	}
 	it.DBIter.SeekForPrev(target)
 }
 
 // SeekToFirst goes to the first key.
 func (it *Iterator) SeekToFirst() {
-	if it.autoRefresh {
-		it.refreshBeforeSeek()
+	if it.autoRefresh || it.deferred {
+		it.beforeSeek()
 	}
 	it.DBIter.SeekToFirst()
 }
 
 // SeekToLast goes to the last key.
 func (it *Iterator) SeekToLast() {
-	if it.autoRefresh {
-		it.refreshBeforeSeek()
+	if it.autoRefresh || it.deferred {
+		it.beforeSeek()
 	}
 	it.DBIter.SeekToLast()
 }
@@ -59,10 +59,21 @@ func (it *Iterator) Prev() {
 }
 
 // Prepare announces the ranges that are to be scanned; what is read ahead for
-// them belongs to the state the iterator is at, which it then keeps.
+// them belongs to the state the iterator is at, which it then keeps. Before the
+// first seek it also leaves out memtables, files and levels without a part in
+// bounded ranges.
 func (it *Iterator) Prepare(args *rocksdb.MultiScanArgs) {
 	it.autoRefresh = false
-	it.DBIter.Prepare(args)
+	if !it.SetScanOptionsForPrepare(args) {
+		return
+	}
+	if it.deferred {
+		if !args.HasBoundedScanRanges() {
+			args = nil
+		}
+		it.open(args)
+	}
+	it.PrepareInternalChildren()
 }
 
 // mayAutoRefresh tells whether the options ask for it and it can be had.
@@ -75,9 +86,12 @@ func (it *Iterator) stale() bool {
 	return it.sv != nil && it.sv.VersionNumber != it.cfd.GetSuperVersionNumber() && it.Status() == nil
 }
 
-func (it *Iterator) refreshBeforeSeek() {
-	if it.stale() {
+func (it *Iterator) beforeSeek() {
+	if it.autoRefresh && it.stale() {
 		it.renew()
+	}
+	if it.deferred {
+		it.open(nil)
 	}
 }
 
@@ -95,6 +109,7 @@ func (it *Iterator) refreshAfterStep(forward bool) {
 	if it.renew() != nil {
 		return
 	}
+	it.open(nil)
 	if forward {
 		it.DBIter.Seek(it.refreshKey)
 	} else {

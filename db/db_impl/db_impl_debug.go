@@ -258,7 +258,7 @@ func (d *DBImpl) TestCFD(cf rocksdb.ColumnFamilyHandle) *db.ColumnFamilyData { r
 func (d *DBImpl) TestNewInternalIterator(cf rocksdb.ColumnFamilyHandle) (it internaliter.InternalIterator, done func()) {
 	x := &Iterator{d: d, cfd: d.cfd(cf), ro: rocksdb.DefaultReadOptions()}
 	x.sv = x.cfd.GetReferencedSuperVersion()
-	return x.internalIterator(dbformat.MaxSequenceNumber), x.sv.Release
+	return x.internalIterator(dbformat.MaxSequenceNumber, nil), x.sv.Release
 }
 
 // TestWALsTotalSize is the bytes in the logs that are not obsolete.

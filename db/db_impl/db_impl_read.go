@@ -321,6 +321,7 @@ type Iterator struct {
 	kept     []byte // bounds and timestamps of ro
 	closed   bool
 
+	deferred    bool // the inner iterator is still to be made, by open
 	boundsMove  bool // SetBounds was used: range tombstones of every bound may be wanted
 	autoRefresh bool // ReadOptions.AutoRefreshIteratorWithSnapshot, with a snapshot
 	refreshKey  []byte
@@ -334,7 +335,7 @@ var iterators = sync.Pool{New: func() any { return new(Iterator) }}
 func (d *DBImpl) newIterator(ro *rocksdb.ReadOptions, cfd *db.ColumnFamilyData, sv *db.SuperVersion) *Iterator {
 	it := iterators.Get().(*Iterator)
 	it.d, it.cfd, it.ro, it.sv, it.closed, it.boundsMove = d, cfd, *ro, sv, false, false
-	it.autoRefresh, it.callback = false, nil
+	it.deferred, it.autoRefresh, it.callback = false, false, nil
 	d.openIterators.Add(1)
 	return it
 }
@@ -478,7 +479,8 @@ func (it *Iterator) init(seq rocksdb.SequenceNumber) {
 	it.DBIter.Init(&c)
 }
 
-// config is what a DBIter over sv is made of; the inner iterator is new.
+// config is what a DBIter over sv is made of; the inner iterator is left to
+// open.
 func (it *Iterator) config(sv *db.SuperVersion, seq rocksdb.SequenceNumber) dbiter.Config {
 	mo := sv.MutableCFOptions
 	c := dbiter.Config{ReadOptions: &it.ro, Comparator: it.cfd.InternalComparator(), Sequence: seq,
@@ -491,9 +493,17 @@ func (it *Iterator) config(sv *db.SuperVersion, seq rocksdb.SequenceNumber) dbit
 		c.Iter = it.tail
 		return c
 	}
-	c.Iter = it.internalIterator(seq)
+	it.deferred = true
 	it.setMemtable(&c)
 	return c
+}
+
+// open makes the inner iterator, as late as may be: by then it is known whether
+// only ranges are wanted of it (scan, nil for all).
+// Upstream: ArenaWrappedDBIter::EnsureInternalIteratorInitialized.
+func (it *Iterator) open(scan *rocksdb.MultiScanArgs) {
+	it.deferred = false
+	it.SetIter(it.internalIterator(it.Sequence(), scan))
 }
 
 // setMemtable lets the iterator act on the active memtable of its view.
@@ -517,20 +527,25 @@ func (d *DBImpl) failIfTableFilterWithRangeConversion(ro *rocksdb.ReadOptions, s
 	return rocksdb.InvalidArgument("ReadOptions::table_filter is not supported when min_tombstones_for_range_conversion > 0")
 }
 
-// internalIterator merges memtables and tables of the SuperVersion.
-func (it *Iterator) internalIterator(seq rocksdb.SequenceNumber) internaliter.InternalIterator {
+// internalIterator merges memtables and tables of the SuperVersion, with scan,
+// of bounded ranges, only those that have a part in these.
+func (it *Iterator) internalIterator(seq rocksdb.SequenceNumber, scan *rocksdb.MultiScanArgs) internaliter.InternalIterator {
 	sv, ro := it.sv, &it.ro
 	prefix := sv.MutableCFOptions.PrefixExtractor
 	prefixSeek := !ro.TotalOrderSeek && !ro.AutoPrefixMode && prefix != nil
 	tombstonesUpTo := ro.IterateUpperBound
-	if it.boundsMove {
+	if it.boundsMove || scan != nil {
 		tombstonesUpTo = nil
 	}
 	b := table.NewMergeIteratorBuilder(it.cfd.InternalComparator(), prefixSeek, tombstonesUpTo)
 	if ro.PerfContext != nil {
 		b.SetPerfContext(ro.PerfContext)
 	}
-	add := func(point internaliter.InternalIterator, m *memtable.MemTable, immutable bool) error {
+	add := func(m *memtable.MemTable, immutable bool) error {
+		if !db.MultiScanIntersectsMemTable(m, ro, scan) {
+			return nil
+		}
+		point := m.NewIterator(ro, prefix, sv.SeqnoToTimeMapping)
 		if ro.IgnoreRangeDeletions {
 			b.AddIterator(point)
 			return nil
@@ -546,10 +561,10 @@ func (it *Iterator) internalIterator(seq rocksdb.SequenceNumber) internaliter.In
 		b.AddPointAndTombstoneIterator(point, tr, nil)
 		return nil
 	}
-	err := add(sv.Mem.NewIterator(ro, prefix, sv.SeqnoToTimeMapping), sv.Mem, false)
+	err := add(sv.Mem, false)
 	for _, m := range sv.Imm.Memtables() {
 		if err == nil {
-			err = add(m.NewIterator(ro, prefix, sv.SeqnoToTimeMapping), m, true)
+			err = add(m, true)
 		}
 	}
 	syncpoint.ProcessArg("DBImpl::NewInternalIterator:StatusCallback", &err)
@@ -557,7 +572,7 @@ func (it *Iterator) internalIterator(seq rocksdb.SequenceNumber) internaliter.In
 		return internaliter.NewErrorInternalIterator(err)
 	}
 	if ro.ReadTier != rocksdb.MemtableTier {
-		sv.Current.AddIterators(ro, b, true, seq) // DBIter prepares what it needs
+		sv.Current.AddIterators(ro, b, true, seq, scan) // DBIter prepares what it needs
 	}
 	return b.Finish(nil)
 }

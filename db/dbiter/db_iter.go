@@ -47,7 +47,7 @@ type ActiveMemtable interface {
 type Config struct {
 	ReadOptions         *rocksdb.ReadOptions
 	Comparator          *dbformat.InternalKeyComparator
-	Iter                internaliter.InternalIterator
+	Iter                internaliter.InternalIterator // nil: SetIter comes before the first seek
 	Sequence            rocksdb.SequenceNumber
 	Callback            dbformat.ReadCallback // may be nil
 	Merger              Merger                // nil: no merge operator
@@ -184,7 +184,9 @@ func (d *DBIter) Init(c *Config) {
 	if d.pinThroughLife {
 		d.pinned.StartPinning()
 	}
-	d.SetIter(c.Iter)
+	if c.Iter != nil {
+		d.SetIter(c.Iter)
+	}
 }
 
 func (d *DBIter) setPrefixMode() {
@@ -223,8 +225,10 @@ func (d *DBIter) Set(c *Config) error {
 		d.callback.Refresh(c.Sequence)
 	}
 	d.initMemtable(c)
-	d.status = nil
-	d.SetIter(c.Iter)
+	d.status, d.valid = nil, false
+	if c.Iter != nil {
+		d.SetIter(c.Iter)
+	}
 	return err
 }
 

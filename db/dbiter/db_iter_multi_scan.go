@@ -21,20 +21,33 @@ type scanState struct {
 // thereafter begins the next of them. Ranges out of order are the iterator's
 // error.
 func (d *DBIter) Prepare(args *rocksdb.MultiScanArgs) {
+	if d.SetScanOptionsForPrepare(args) {
+		d.PrepareInternalChildren()
+	}
+}
+
+// SetScanOptionsForPrepare is the first part of Prepare, for which no inner
+// iterator is needed; false when the iterator has an error.
+func (d *DBIter) SetScanOptionsForPrepare(args *rocksdb.MultiScanArgs) bool {
 	if d.scan.args != nil {
-		d.refuseScan("Prepare called more than once on the same iterator")
-		return
+		return d.refuseScan("Prepare called more than once on the same iterator")
 	}
 	if d.status = d.validateScanOptions(args); d.status != nil {
 		d.valid = false
-		return
+		return false
 	}
 	a := *args
 	a.Ranges = slices.Clone(args.Ranges)
 	a.IODispatcher = iodispatcher.ForScan(a.IODispatcher) // one for all tables
 	d.scan = scanState{args: &a}
-	if a.HasBoundedScanRanges() {
-		d.iter.Prepare(&a)
+	return true
+}
+
+// PrepareInternalChildren is the second part of Prepare: it tells the inner
+// iterator.
+func (d *DBIter) PrepareInternalChildren() {
+	if d.scan.args.HasBoundedScanRanges() {
+		d.iter.Prepare(d.scan.args)
 	} else {
 		d.iter.Prepare(nil)
 	}
@@ -89,7 +102,6 @@ func (d *DBIter) refuseScan(what string) bool {
 }
 
 // beginScan checks that a forward seek begins the next announced range.
-// Upstream: DBIter::SetScanOptionsForPrepare.
 func (d *DBIter) beginScan(target []byte) bool {
 	a, i := d.scan.args, d.scan.next
 	if a.Reverse {

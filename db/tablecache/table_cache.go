@@ -347,6 +347,7 @@ func (c *TableCache) NewIterator(ro *rocksdb.ReadOptions, f *version.FileMetaDat
 	oo := o.OpenOptions
 	oo.NoIO = ro.ReadTier == rocksdb.BlockCacheTier
 	oo.Pin = o.MaybePin && c.pinHandles.Load() && !oo.Ephemeral
+	syncpoint.Process("TableCache::NewIterator::BeforeFindTable")
 	reader, h, err := c.FindTable(ro, f, mo, &oo)
 	if err != nil {
 		return internaliter.NewErrorInternalIterator(err)
