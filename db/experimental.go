@@ -1,5 +1,5 @@
 // Port of db/experimental.cc. Differs: SuggestCompactRange and PromoteL0 are
-// DBImpl's; query filters (SstQueryFilterConfigs) are not here.
+// DBImpl's; query filters (SstQueryFilterConfigs) are in package db/experimental.
 
 package db
 
