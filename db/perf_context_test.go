@@ -529,3 +529,43 @@ func TestPerfContextTest_WriteMemtableTimePerfLevel(t *testing.T) {
 	x.put(0)
 	x.zero(map[string]uint64{"memtable": x.perf.WriteMemtableTime})
 }
+
+// syncReadsFS has no asynchronous reads.
+type syncReadsFS struct{ rocksdb.FileSystemWrapper }
+
+func (f syncReadsFS) SupportedOps() int64 {
+	return f.FileSystem.SupportedOps() &^ (1 << rocksdb.AsyncIO)
+}
+
+// A lookup begun counts in the context it was given, from nothing.
+func TestPerfContextTest_AsyncCallbackStatsStartEmptyOnSyncFallback(t *testing.T) {
+	x := newPerfTest(t, func(o *root.Options) {
+		fs := syncReadsFS{rocksdb.FileSystemWrapper{FileSystem: env.DefaultFileSystem()}}
+		o.Env = env.NewCompositeEnvWrapper(env.Default(), fs, nil)
+	})
+	keys, values := [][]byte{[]byte("key"), []byte("key2")}, []string{"value", "value2"}
+	for i, k := range keys {
+		x.must(x.db.Put(nil, k, []byte(values[i])))
+	}
+	x.perf.GetReadBytes, x.perf.MultigetReadBytes = 13, 29 // of another's lookups
+	perf := rocksdb.PerfContext{Level: rocksdb.EnableCount}
+	ro := rocksdb.DefaultReadOptions()
+	ro.PerfContext, ro.AsyncIO = &perf, true
+	v, err := x.db.GetAsync(&ro, keys[0]).Wait()
+	x.must(err)
+	if string(v.Data()) != values[0] || perf.GetReadBytes != uint64(len(values[0])) || x.perf.GetReadBytes != 13 {
+		t.Errorf("%q, %d bytes read", v.Data(), perf.GetReadBytes)
+	}
+	v.Release()
+	vs, errs := x.db.MultiGetAsync(&ro, keys).Wait()
+	for i := range vs {
+		x.must(errs[i])
+		if string(vs[i].Data()) != values[i] {
+			t.Errorf("%q", vs[i].Data())
+		}
+		vs[i].Release()
+	}
+	if perf.MultigetReadBytes != uint64(len(values[0])+len(values[1])) || x.perf.MultigetReadBytes != 29 {
+		t.Errorf("%d bytes read by MultiGet", perf.MultigetReadBytes)
+	}
+}

@@ -533,3 +533,31 @@ func TestSstFileManager_ErrorRecovery(t *testing.T) {
 	never := &recoverer{left: 1 << 30, done: make(chan struct{}), bgErr: full}
 	eq(t, m.CancelErrorRecovery(never), false)
 }
+
+func TestDeleteSchedulerTest_DISABLED_DynamicRateLimiting1(t *testing.T) {
+	const files, size = 10, 1024
+	x := newDeleteTest(t, 0, nil)
+	for _, kb := range []int64{512, 200, 0, 100, 50, -2, 25} {
+		rate := kb * 1024
+		x.d.SetRateBytesPerSecond(rate)
+		x.clock.penalties, x.fs.hold = nil, nil
+		release := func() {}
+		if rate > 0 {
+			release = x.holdTrash()
+		}
+		for _, p := range x.newFiles(files, size, true) {
+			ok(t, x.d.DeleteFile(p, "", false))
+		}
+		release()
+		x.d.WaitForEmptyTrash()
+		eq(t, len(x.d.GetBackgroundErrors()), 0)
+		x.wantFiles(0, 0, 0)
+		if rate > 0 {
+			x.wantPenalties(files, size, rate)
+			x.wantTicks(files, files, 0)
+		} else {
+			x.wantPenalties(0, size, 1)
+			x.wantTicks(0, 0, files)
+		}
+	}
+}

@@ -45,11 +45,12 @@ type jobTest struct {
 	vs        *db.VersionSet
 	wc        *writethread.WriteController
 	mu        sync.Mutex
-	mock      *mocktable.MockTableFactory
+	mock      *mocktable.MockTableFactory // nil: block based tables
 	snapshots []uint64
 	conflict  uint64 // earliest write conflict snapshot; 0: none
 	maxBytes  uint64 // of a compaction
 	target    uint64 // size of a file
+	parts     uint32 // MaxSubcompactions of the compaction
 	tsLow     []byte // full_history_ts_low; nil: none
 }
 
@@ -145,14 +146,20 @@ func (x *jobTest) addFile(level int, text string) { x.Helper(); x.addKVs(level, 
 func (x *jobTest) addKVs(level int, kvs []mocktable.KV) {
 	x.Helper()
 	f := version.NewFileMetaData()
-	f.FD.Set(x.vs.NewFileNumber(), 0, 10, dbformat.MaxSequenceNumber, 0)
+	number, size := x.vs.NewFileNumber(), uint64(10)
+	path := filename.TableFileName(x.db.DBPaths, number, 0)
+	if x.mock != nil {
+		x.must(x.mock.CreateMockTable(x.imm.FS, path, kvs))
+	} else {
+		size = x.writeTable(path, kvs)
+	}
+	f.FD.Set(number, 0, size, dbformat.MaxSequenceNumber, 0)
 	f.EpochNumber = x.cfd().NewEpochNumber()
 	for _, kv := range kvs {
 		k, err := dbformat.ParseInternalKey(kv.Key, true)
 		x.must(err)
 		x.must(f.UpdateBoundaries(kv.Key, kv.Value, k.Sequence, k.Type))
 	}
-	x.must(x.mock.CreateMockTable(x.imm.FS, filename.TableFileName(x.db.DBPaths, f.FD.GetNumber(), 0), kvs))
 	e := new(version.VersionEdit)
 	e.AddFile(level, f)
 	x.mu.Lock()
@@ -178,7 +185,7 @@ func (x *jobTest) pick(levels []int, output int) *compaction.Compaction {
 	cfd := x.cfd()
 	p := compaction.DefaultParams()
 	p.OutputLevel, p.TargetFileSize, p.MaxCompactionBytes, p.Compression = output, x.target, x.maxBytes, rocksdb.NoCompression
-	p.Reason = rocksdb.CompactionReasonManualCompaction
+	p.Reason, p.MaxSubcompactions = rocksdb.CompactionReasonManualCompaction, x.parts
 	if output == 1 {
 		p.Grandparents = x.level(2)
 	}
