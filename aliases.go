@@ -246,6 +246,7 @@ type (
 	PrimaryCacheType                       = contract.PrimaryCacheType
 	PrintableOptions                       = contract.PrintableOptions
 	Priority                               = contract.Priority
+	ProblemReporter                        = contract.ProblemReporter
 	Range                                  = contract.Range
 	RangeOpt                               = contract.RangeOpt
 	RateLimiter                            = contract.RateLimiter
@@ -253,6 +254,7 @@ type (
 	ReadOptions                            = contract.ReadOptions
 	ReadScopedBlockBufferProvider          = contract.ReadScopedBlockBufferProvider
 	ReadTier                               = contract.ReadTier
+	RedundantInsert                        = contract.RedundantInsert
 	Releaser                               = contract.Releaser
 	SanityLevel                            = contract.SanityLevel
 	ScanOptions                            = contract.ScanOptions

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
+	"github.com/rocksdb-go/rocksdb/test_util/syncpoint"
 )
 
 // EntryStats are figures about all entries of a cache, *S being what collects
@@ -103,6 +104,7 @@ func (c *EntryStatsCollector[S, P]) CollectStats(minIntervalSeconds, minInterval
 		c.cache.ApplyToAllEntries(func(_ []byte, _ any, charge int, helper *rocksdb.CacheItemHelper) {
 			stats.CountEntry(charge, helper)
 		})
+		syncpoint.Process("CacheEntryStatsCollector::GetStats:AfterApplyToAllEntries")
 		w.lastEnd = c.clock.NowMicros()
 		stats.EndCollection(w.lastEnd)
 	} else {

@@ -69,6 +69,7 @@ type ClockHandle struct {
 	// the slot's own goroutine need not hold it.
 	displacements atomic.Uint32
 	standalone    bool
+	redundant     bool      // standalone since there is another entry of the key
 	hash          [2]uint64 // the key, hashed reversibly
 	value         any
 	helper        *rocksdb.CacheItemHelper
@@ -77,6 +78,9 @@ type ClockHandle struct {
 
 // Value is the object; it implements rocksdb.CacheHandle.
 func (h *ClockHandle) Value() any { return h.value }
+
+// WasRedundant implements rocksdb.RedundantInsert.
+func (h *ClockHandle) WasRedundant() bool { return h.redundant }
 
 func (h *ClockHandle) load() clockMeta { return clockMeta(h.meta.Load()) }
 
@@ -424,7 +428,9 @@ func (s *clockShard) insert(e *clockEntry, p rocksdb.CachePriority, wantHandle b
 		e.runDeleter()
 		return nil, nil
 	}
-	return s.standalone(e), nil
+	h := s.standalone(e)
+	h.redundant = true
+	return h, nil
 }
 
 func (s *clockShard) doInsert(e *clockEntry, countdown uint64, keepRef bool) *ClockHandle {

@@ -44,10 +44,14 @@ type LRUHandle struct {
 	hash        uint32
 	refs        uint32
 	flags       uint8
+	redundant   bool // another entry was in its place; does not change once it is in the table
 }
 
 // Value is the object; it implements rocksdb.CacheHandle.
 func (h *LRUHandle) Value() any { return h.value }
+
+// WasRedundant implements rocksdb.RedundantInsert.
+func (h *LRUHandle) WasRedundant() bool { return h.redundant }
 
 // AppendKey appends the entry's key to dst.
 func (h *LRUHandle) AppendKey(dst []byte) []byte {
@@ -424,6 +428,7 @@ func (s *lruCacheShard) insert(k *lruKey, hash uint32, obj any, helper *rocksdb.
 	}
 	e.set(flagInCache, true)
 	if old := m.table.insert(k, e); old != nil {
+		e.redundant = true
 		old.set(flagInCache, false)
 		if old.refs == 0 {
 			s.lruRemoveLocked(old)

@@ -227,3 +227,63 @@ func TestDBSecondaryCacheTest_TestSecondaryCacheOptionTwoDB(t *testing.T) {
 		}
 	})
 }
+
+// Lookups of a batch that a secondary cache answers at once, late, or not.
+func TestDBSecondaryCacheTest_TestSecondaryCacheMultiGet(t *testing.T) {
+	const keys, size = 8, 4000 // a block each
+	eachDBCacheType(t, 1024*kib, lruCache, func(x *secondaryDBTest) {
+		below := &notingSecondaryCache{TestSecondaryCache: x.sec}
+		b := rocksdb.DefaultBlockBasedTableOptions()
+		b.BlockSize, b.CacheIndexAndFilterBlocks = 4*kib, false
+		b.BlockCache = cache.NewCacheAbove(x.T, "lru", 1024*kib, below)
+		x.opts.TableFactory = rocksdb.NewBlockBasedTableFactory(b)
+		x.open()
+		defer x.close()
+		x.fill(x.db, 0, keys, size)
+		x.used(0, keys) // the new file is checked
+		empty := func() {
+			b.BlockCache.SetCapacity(0)
+			b.BlockCache.SetCapacity(1024 * kib)
+		}
+		empty()
+		x.used(keys, keys)
+		below.keys = nil
+		for i := range keys {
+			x.get(x.db, i, size)
+		}
+		x.used(keys, 2*keys)
+		asked := below.keys
+		empty()
+		x.get(x.db, 2, size)
+		x.get(x.db, 7, size)
+		x.sec.SetResultMap(map[string]cache.LookupResult{asked[3]: cache.LookupDefer, asked[4]: cache.LookupDeferAndFail, asked[5]: cache.LookupFail})
+		before := x.sec.NumLookups()
+		ids := make([][]byte, keys)
+		for i := range ids {
+			ids[i] = tieredKey(i)
+		}
+		values, errs := make([]rocksdb.PinnableSlice, keys), make([]error, keys)
+		x.db.MultiGet(nil, ids, values, errs)
+		if n := x.sec.NumLookups() - before; n != 5 { // 0, 1, 3, 4 and 6; 5 is not counted
+			x.Errorf("%d lookups", n)
+		}
+		for i := range values {
+			x.check(errs[i])
+			if len(values[i].Data()) != size {
+				x.Errorf("%d bytes", len(values[i].Data()))
+			}
+			values[i].Release()
+		}
+	})
+}
+
+// notingSecondaryCache notes the keys it is asked for.
+type notingSecondaryCache struct {
+	*cache.TestSecondaryCache
+	keys []string
+}
+
+func (c *notingSecondaryCache) Lookup(key []byte, helper *rocksdb.CacheItemHelper, ctx rocksdb.CacheCreateContext, wait, erase bool, stats rocksdb.Statistics) (rocksdb.SecondaryCacheResultHandle, bool) {
+	c.keys = append(c.keys, string(key))
+	return c.TestSecondaryCache.Lookup(key, helper, ctx, wait, erase, stats)
+}

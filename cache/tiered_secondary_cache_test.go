@@ -10,6 +10,7 @@ import (
 
 	"github.com/rocksdb-go/rocksdb"
 	"github.com/rocksdb-go/rocksdb/cache"
+	"github.com/rocksdb-go/rocksdb/env"
 	"github.com/rocksdb-go/rocksdb/util"
 )
 
@@ -103,8 +104,9 @@ type tieredDBTest struct {
 
 const kib = 1024
 
-// newTieredDBTest makes the caches, of KiB; nvm tells of a third tier.
-func newTieredDBTest(t *testing.T, primary, compressed int, nvm bool, policy rocksdb.TieredAdmissionPolicy, readyBeforeWait bool, tier rocksdb.CacheTier) *tieredDBTest {
+// newTieredDBTest makes the caches, of KiB; nvm tells of a third tier. set changes
+// the database's options.
+func newTieredDBTest(t *testing.T, primary, compressed int, nvm bool, policy rocksdb.TieredAdmissionPolicy, readyBeforeWait bool, tier rocksdb.CacheTier, set ...func(o *rocksdb.Options)) *tieredDBTest {
 	t.Helper()
 	x := &tieredDBTest{T: t, stats: rocksdb.NewStatistics()}
 	lru := rocksdb.DefaultLRUCacheOptions(0)
@@ -130,6 +132,9 @@ func newTieredDBTest(t *testing.T, primary, compressed int, nvm bool, policy roc
 	d.CreateIfMissing, d.Compression, d.Statistics, d.ParanoidFileChecks = true, rocksdb.LZ4Compression, x.stats, false
 	d.LowestUsedCacheTier = tier
 	d.TableFactory = rocksdb.NewBlockBasedTableFactory(b)
+	for _, f := range set {
+		f(&d)
+	}
 	x.db, err = rocksdb.Open(t.TempDir(), d)
 	x.check(err)
 	t.Cleanup(func() { x.check(x.db.Close()) })
@@ -335,4 +340,40 @@ func TestDBTieredAdmPolicyTest_CompressedCacheAdmission(t *testing.T) {
 			t.Errorf("policy %d: %d bytes more", policy, more)
 		}
 	})
+}
+
+// bufferFS gives buffers of its own where several reads are asked for.
+type bufferFS struct{ rocksdb.FileSystemWrapper }
+
+type bufferFile struct{ rocksdb.FSRandomAccessFile }
+
+func (f bufferFS) SupportedOps() int64 { return 1<<rocksdb.AsyncIO | 1<<rocksdb.FSBuffer }
+
+func (f bufferFS) NewRandomAccessFile(name string, o *rocksdb.FileOptions) (rocksdb.FSRandomAccessFile, error) {
+	file, err := f.FileSystem.NewRandomAccessFile(name, o)
+	if err != nil {
+		return nil, err
+	}
+	return bufferFile{file}, nil
+}
+
+func (f bufferFile) MultiRead(reqs []rocksdb.FSReadRequest, o *rocksdb.IOOptions) error {
+	for i := range reqs {
+		r := &reqs[i]
+		own := make([]byte, r.Len)
+		r.Result, r.Status = f.Read(r.Offset, r.Len, o, own)
+		r.FSScratch = own
+	}
+	return nil
+}
+
+func TestDBTieredSecondaryCacheTest_FSBufferTest(t *testing.T) {
+	x := newTieredDBTest(t, 250, 20, true, autoPolicy, true, lowestTier, func(o *rocksdb.Options) {
+		o.Env = env.NewCompositeEnvWrapper(env.Default(), bufferFS{rocksdb.FileSystemWrapper{FileSystem: env.DefaultFileSystem()}}, nil)
+	})
+	x.multiGet(0, 4, 8)
+	x.third(3, 3, 0)
+	x.get(12)
+	x.third(4, 4, 0)
+	x.blockMisses(4)
 }

@@ -512,6 +512,58 @@ func cacheTypes(t *testing.T, f func(t *testing.T, c rocksdb.Cache)) {
 	}
 }
 
+// liarCache does not find what is there, once, at the lookup chosen.
+// Upstream: LookupLiarCache.
+type liarCache struct {
+	rocksdb.CacheWrapper
+	liesIn int // lookups; 0 for never
+}
+
+func (c *liarCache) Lookup(key []byte, helper *rocksdb.CacheItemHelper, ctx rocksdb.CacheCreateContext, p rocksdb.CachePriority, stats rocksdb.Statistics) rocksdb.CacheHandle {
+	if c.liesIn > 0 {
+		if c.liesIn--; c.liesIn == 0 {
+			return nil
+		}
+	}
+	return c.Cache.Lookup(key, helper, ctx, p, stats)
+}
+
+func TestDBBlockCacheTypeTest_AddRedundantStats(t *testing.T) {
+	cacheTypes(t, func(t *testing.T, base rocksdb.Cache) {
+		x := newBlockCacheTest(t)
+		liar := &liarCache{CacheWrapper: rocksdb.CacheWrapper{Cache: base}}
+		b := rocksdb.DefaultBlockBasedTableOptions()
+		b.CacheIndexAndFilterBlocks, b.BlockCache, b.FilterPolicy = true, liar, rocksdb.NewBloomFilterPolicy(50)
+		x.tables(b)
+		x.destroyAndReopen(x.o)
+		x.puts(0, "foo", "value", "bar", "value", "flush")
+		// added wants so many insertions and redundant ones of index, filter and data.
+		added := func(index, filter, data, redundantIndex, redundantFilter, redundantData int) {
+			t.Helper()
+			x.want(rocksdb.BlockCacheIndexAdd, index, rocksdb.BlockCacheFilterAdd, filter, rocksdb.BlockCacheDataAdd, data,
+				rocksdb.BlockCacheAdd, index+filter+data,
+				rocksdb.BlockCacheIndexAddRedundant, redundantIndex, rocksdb.BlockCacheFilterAddRedundant, redundantFilter,
+				rocksdb.BlockCacheDataAddRedundant, redundantData, rocksdb.BlockCacheAddRedundant, redundantIndex+redundantFilter+redundantData)
+		}
+		x.wantGet(0, "foo", "value")
+		added(1, 1, 1, 0, 0, 0)
+		liar.liesIn = 2
+		x.wantGet(0, "bar", "value")
+		added(2, 1, 1, 1, 0, 0)
+		liar.liesIn = 1
+		x.wantGet(0, "this key was not added", "NOT_FOUND")
+		added(2, 2, 1, 1, 1, 0)
+		it := x.db.NewIterator(nil)
+		defer it.Close()
+		liar.liesIn = 2 // the index is first
+		it.SeekToFirst()
+		if !it.Valid() || string(it.Key()) != "bar" || string(it.Value()) != "value" {
+			t.Errorf("%q; %v", it.Key(), it.Status())
+		}
+		added(2, 2, 2, 1, 1, 1)
+	})
+}
+
 func TestDBBlockCacheTypeTest_Uncache(t *testing.T) {
 	for _, partitioned := range []bool{false, true} {
 		for _, aggressiveness := range []uint32{0, 1, 2, 10000} {

@@ -135,6 +135,19 @@ func (s *InternalStats) CollectCacheEntryStats(foreground bool) {
 	}
 }
 
+// ReportCacheProblems lets the block cache, unless it is among those seen, log its
+// problems. The DB mutex is not held.
+func (s *InternalStats) ReportCacheProblems(log rocksdb.Logger, seen map[rocksdb.Cache]bool) {
+	c := s.blockCache()
+	if c == nil || seen[c] {
+		return
+	}
+	seen[c] = true
+	if r, ok := c.(rocksdb.ProblemReporter); ok {
+		r.ReportProblems(log)
+	}
+}
+
 // TESTGetCacheEntryRoleStats gives the figures of the block cache, nil without
 // one.
 func (s *InternalStats) TESTGetCacheEntryRoleStats(foreground bool) *CacheEntryRoleStats {

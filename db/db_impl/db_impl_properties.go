@@ -190,8 +190,12 @@ func (d *DBImpl) DumpStats() {
 	syncpoint.Process("DBImpl::DumpStats:StartRunning")
 	families := d.refFamilies()
 	defer d.unrefFamilies(families)
+	reported := map[rocksdb.Cache]bool{}
 	for _, cfd := range families {
 		cfd.InternalStats().CollectCacheEntryStats(false)
+		if d.infoLog != nil {
+			cfd.InternalStats().ReportCacheProblems(d.infoLog, reported)
+		}
 	}
 	syncpoint.Process("DBImpl::DumpStats:1")
 	var text strings.Builder

@@ -81,6 +81,10 @@ type CacheHandle interface {
 	Value() any
 }
 
+// RedundantInsert is a handle that can tell that an entry of the same key was in
+// the cache when Insert gave it. Upstream: Status::OkOverwritten.
+type RedundantInsert interface{ WasRedundant() bool }
+
 // Cache maps keys to objects within a capacity in bytes. Each handle that
 // Insert or Lookup returns has to be released once.
 type Cache interface {
@@ -129,6 +133,10 @@ type EvictionCallback func(key []byte, h CacheHandle, wasHit bool) bool
 
 // EvictionNotifier is a cache that tells of evictions. nil takes a callback away.
 type EvictionNotifier interface{ SetEvictionCallback(f EvictionCallback) }
+
+// ProblemReporter is a cache that can tell whether it is badly configured for what
+// is in it; the periodic dump of statistics asks. Upstream: Cache::ReportProblems.
+type ProblemReporter interface{ ReportProblems(log Logger) }
 
 // TieredCache is a cache with tiers below.
 type TieredCache interface {

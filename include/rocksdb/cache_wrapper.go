@@ -58,6 +58,13 @@ func (w CacheWrapper) GetTableAddressCount() int {
 	return 0
 }
 
+// ReportProblems is the cache's, where it has any to report.
+func (w CacheWrapper) ReportProblems(log Logger) {
+	if r, ok := w.Cache.(ProblemReporter); ok {
+		r.ReportProblems(log)
+	}
+}
+
 // GetHashSeed is the cache's, 0 where it has none.
 func (w CacheWrapper) GetHashSeed() uint32 {
 	if t, ok := w.Cache.(interface{ GetHashSeed() uint32 }); ok {

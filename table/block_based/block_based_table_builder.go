@@ -161,6 +161,7 @@ func NewBlockBasedTableBuilder(opts *rocksdb.BlockBasedTableOptions, tbo *table.
 			b.contextChecksum = rand.Uint32() >> 1 // as upstream's generator, 31 bits
 		}
 	}
+	syncpoint.ProcessArg("BlockBasedTableBuilder::BlockBasedTableBuilder:PreSetupBaseCacheKey", &b.props)
 	b.baseCacheKey = setupBaseCacheKey(&b.props, tbo.DBSessionID, tbo.CurFileNum)
 	b.create = blockCreateContext{
 		opts: &b.opts, icmp: icmp, statistics: b.ioptions.Stats, protection: b.mopts.BlockProtectionBytesPerKey,

@@ -256,7 +256,8 @@ func insertBlock[T cacheable](t *BlockBasedTable, rc *readContext, key cache.Cac
 		monitoring.RecordTick(t.ioptions.Stats, rocksdb.BlockCacheAddFailures, 1)
 		return e, err
 	}
-	countCacheAdd(rc.gc, t.ioptions.Stats, bt, uint64(charge))
+	r, ok := ch.(rocksdb.RedundantInsert)
+	countCacheAdd(rc.gc, t.ioptions.Stats, bt, uint64(charge), ok && r.WasRedundant())
 	e.SetCachedValue(v, t.blockCache, ch)
 	return e, nil
 }
@@ -424,9 +425,14 @@ func (t *BlockBasedTable) countCacheMiss(rc *readContext, bt block.BlockType) {
 }
 
 // countCacheAdd is upstream's BlockBasedTable::UpdateCacheInsertionMetrics.
-func countCacheAdd(gc *table.GetContext, stats rocksdb.Statistics, bt block.BlockType, charge uint64) {
+func countCacheAdd(gc *table.GetContext, stats rocksdb.Statistics, bt block.BlockType, charge uint64, redundant bool) {
 	if gc != nil {
 		s := &gc.Stats
+		if redundant {
+			s.NumCacheAddRedundant++
+			*kindOf(bt, &s.NumCacheFilterAddRedundant, &s.NumCacheCompressionDictAddRedundant, &s.NumCacheIndexAddRedundant,
+				&s.NumCacheDataAddRedundant)++
+		}
 		s.NumCacheAdd++
 		s.NumCacheBytesWrite += charge
 		*kindOf(bt, &s.NumCacheFilterAdd, &s.NumCacheCompressionDictAdd, &s.NumCacheIndexAdd, &s.NumCacheDataAdd)++
@@ -436,6 +442,11 @@ func countCacheAdd(gc *table.GetContext, stats rocksdb.Statistics, bt block.Bloc
 	}
 	if stats == nil {
 		return
+	}
+	if redundant {
+		stats.RecordTick(rocksdb.BlockCacheAddRedundant, 1)
+		stats.RecordTick(kindOf(bt, rocksdb.BlockCacheFilterAddRedundant, rocksdb.BlockCacheCompressionDictAddRedundant,
+			rocksdb.BlockCacheIndexAddRedundant, rocksdb.BlockCacheDataAddRedundant), 1)
 	}
 	stats.RecordTick(rocksdb.BlockCacheAdd, 1)
 	stats.RecordTick(rocksdb.BlockCacheBytesWrite, charge)
@@ -495,7 +506,7 @@ func (b *BlockBasedTableBuilder) warmCache(raw []byte, h format.BlockHandle, bt 
 		monitoring.RecordTick(b.ioptions.Stats, rocksdb.BlockCacheAddFailures, 1)
 		return err
 	}
-	countCacheAdd(nil, b.ioptions.Stats, bt, uint64(charge))
+	countCacheAdd(nil, b.ioptions.Stats, bt, uint64(charge), false)
 	return nil
 }
 
