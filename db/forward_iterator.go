@@ -1,10 +1,10 @@
 // Port of db/forward_iterator.{h,cc}. Differs: when the family's state has
-// changed all iterators are made anew; those beyond the upper bound are kept;
-// nothing is pinned.
+// changed the iterators over levels are made anew; nothing is pinned.
 
 package db
 
 import (
+	"bytes"
 	"sort"
 	"strconv"
 
@@ -25,7 +25,9 @@ import (
 // are NotSupported.
 //
 // There is one iterator over the active memtable and one that merges all the
-// rest; the lesser of their keys is the current one.
+// rest; the lesser of their keys is the current one. Tables that are past the
+// upper bound are let go until a seek goes back; those of level 0 are kept when
+// the state changes.
 type ForwardIterator struct {
 	internaliter.Base
 	cfd     *ColumnFamilyData
@@ -35,6 +37,8 @@ type ForwardIterator struct {
 
 	mutable   internaliter.InternalIterator
 	immutable internaliter.InternalIterator
+	level0    []*forwardLevelIterator // of one table each
+	levels    []*forwardLevelIterator
 	current   internaliter.InternalIterator // nil when not valid
 	overBound bool                          // current is past the upper bound
 	err       error
@@ -52,7 +56,7 @@ var _ internaliter.InternalIterator = (*ForwardIterator)(nil)
 // takes to release. ro stays the caller's.
 func NewForwardIterator(cfd *ColumnFamilyData, ro *rocksdb.ReadOptions, sv *SuperVersion, release func(*SuperVersion)) *ForwardIterator {
 	f := &ForwardIterator{cfd: cfd, ro: ro, release: release, sv: sv}
-	f.build()
+	f.build(nil)
 	return f
 }
 
@@ -60,9 +64,10 @@ func NewForwardIterator(cfd *ColumnFamilyData, ro *rocksdb.ReadOptions, sv *Supe
 // move.
 func (f *ForwardIterator) SuperVersion() *SuperVersion { return f.sv }
 
-// build makes the iterators over sv.
-func (f *ForwardIterator) build() {
-	f.err, f.current, f.prevSet = nil, nil, false
+// build makes the iterators over sv, and takes those of level 0 over that are in
+// old.
+func (f *ForwardIterator) build(old []*forwardLevelIterator) {
+	f.err, f.current, f.prevSet, f.level0, f.levels = nil, nil, false, nil, nil
 	prefix := f.sv.MutableCFOptions.PrefixExtractor
 	f.mutable = f.memtableIterator(f.sv.Mem, false)
 	var list []internaliter.InternalIterator
@@ -72,11 +77,15 @@ func (f *ForwardIterator) build() {
 	if f.ro.ReadTier != rocksdb.MemtableTier {
 		vs := f.sv.Current.StorageInfo()
 		for _, file := range vs.LevelFiles(0) {
-			list = append(list, f.tableIterator(file))
+			t := f.level0Iterator(file, old)
+			f.level0 = append(f.level0, t)
+			list = append(list, t)
 		}
 		for level := 1; level < vs.NumLevels(); level++ {
 			if files := vs.LevelFiles(level); len(files) > 0 {
-				list = append(list, &forwardLevelIterator{f: f, files: files})
+				l := &forwardLevelIterator{f: f, files: files}
+				f.levels = append(f.levels, l)
+				list = append(list, l)
 			}
 		}
 	}
@@ -111,6 +120,40 @@ func (f *ForwardIterator) tableIterator(file *version.FileMetaData) internaliter
 	return it
 }
 
+// level0Iterator is over a table of level 0, the one in old where it is there.
+func (f *ForwardIterator) level0Iterator(file *version.FileMetaData, old []*forwardLevelIterator) *forwardLevelIterator {
+	for _, o := range old {
+		if o.files[0] != file {
+			continue
+		}
+		if o.file == nil {
+			syncpoint.Process("ForwardIterator::RenewIterators:Null")
+		} else {
+			syncpoint.Process("ForwardIterator::RenewIterators:Copy")
+		}
+		t := *o
+		o.file = nil // it is not the old one's to close
+		return &t
+	}
+	return &forwardLevelIterator{f: f, files: []*version.FileMetaData{file}, file: f.tableIterator(file)}
+}
+
+// TestCheckDeletedIters counts the tables of level 0 and the levels of which
+// nothing is held, and the others.
+func (f *ForwardIterator) TestCheckDeletedIters() (deleted, held int) {
+	for _, t := range f.level0 {
+		if t.file != nil {
+			held++
+		}
+	}
+	for _, l := range f.levels {
+		if l.file != nil {
+			held++
+		}
+	}
+	return len(f.level0) + len(f.levels) - held, held
+}
+
 // renew follows the family's state; true when it had changed.
 func (f *ForwardIterator) renew() bool {
 	if f.sv.VersionNumber == f.cfd.GetSuperVersionNumber() {
@@ -120,10 +163,18 @@ func (f *ForwardIterator) renew() bool {
 	if sv == nil {
 		return false // the family is gone; what is held is its last state
 	}
-	err := f.closeIterators()
-	f.release(f.sv)
+	mutable, immutable, old := f.mutable, f.immutable, f.sv
 	f.sv = sv
-	f.build()
+	tables := f.level0
+	if f.err != nil {
+		tables = nil // to meet what is wrong with them again
+	}
+	f.build(tables)
+	err := mutable.Close()
+	if e := immutable.Close(); err == nil {
+		err = e
+	}
+	f.release(old)
 	if err != nil && f.err == nil {
 		f.err = err
 	}
@@ -171,6 +222,7 @@ func (f *ForwardIterator) seek(target []byte, first bool) {
 		f.prevSet, f.prevInclusive = true, true
 	}
 	f.update()
+	syncpoint.ProcessArg("ForwardIterator::SeekInternal:Return", f)
 }
 
 func (f *ForwardIterator) samePrefix(a, b []byte) bool {
@@ -229,10 +281,12 @@ func (f *ForwardIterator) Next() {
 			f.mutable.Seek(f.prevKey)
 		}
 		f.update()
+		syncpoint.ProcessArg("ForwardIterator::Next:Return", f)
 		return
 	}
 	f.current.Next()
 	f.update()
+	syncpoint.ProcessArg("ForwardIterator::Next:Return", f)
 }
 
 // NextAndGetResult is Next.
@@ -305,14 +359,38 @@ func (f *ForwardIterator) Close() error {
 	return err
 }
 
-// forwardLevelIterator goes through the tables of a level above 0.
+// trimmed tells that an iterator was let go because all its entries from a key on
+// are past the upper bound.
+type trimmed struct {
+	is        bool
+	inclusive bool   // the key's own entry too
+	from      []byte // nil: all entries
+	bound     []byte
+}
+
+// pastBound tells whether an iterator over a table is past the upper bound.
+func (f *ForwardIterator) pastBound(it internaliter.InternalIterator) bool {
+	upper := f.ro.IterateUpperBound
+	switch {
+	case upper == nil || it.Status() != nil:
+		return false
+	case it.Valid():
+		return f.cfd.UserComparator().CompareWithoutTimestamp(it.UserKey(), true, upper, false) >= 0
+	}
+	return it.UpperBoundCheckResult() == internaliter.OutOfBound
+}
+
+// forwardLevelIterator goes through the tables of a level above 0, or is over one
+// of level 0.
 type forwardLevelIterator struct {
 	internaliter.Base
-	f     *ForwardIterator
-	files []*version.FileMetaData
-	index int
-	file  internaliter.InternalIterator // of files[index]; nil before the first seek
-	err   error
+	f       *ForwardIterator
+	files   []*version.FileMetaData
+	index   int
+	file    internaliter.InternalIterator // of files[index]; nil before the first seek, and past the upper bound
+	past    bool                          // beyond the last table
+	trimmed trimmed
+	err     error
 }
 
 // open makes the iterator over files[index].
@@ -322,47 +400,72 @@ func (l *forwardLevelIterator) open(index int) {
 	}
 	_ = l.Close() // what was read was good
 	l.index = index
-	if index < len(l.files) {
-		l.file = l.f.tableIterator(l.files[index])
+	l.file = l.f.tableIterator(l.files[index])
+}
+
+// settle goes on to the next table at the end of one, and lets go of one that is
+// past the upper bound: the entries from from on are.
+func (l *forwardLevelIterator) settle(from []byte, inclusive bool) {
+	for !l.file.Valid() && !l.f.pastBound(l.file) {
+		if l.err = l.file.Status(); l.err != nil || l.index == len(l.files)-1 {
+			return
+		}
+		l.open(l.index + 1)
+		l.file.SeekToFirst()
+	}
+	if l.f.pastBound(l.file) {
+		l.trimmed = trimmed{is: true, inclusive: inclusive, from: bytes.Clone(from), bound: bytes.Clone(l.f.ro.IterateUpperBound)}
+		_ = l.Close() // what was read was good
 	}
 }
 
-// skipEmpty goes on to the next table at the end of one.
-func (l *forwardLevelIterator) skipEmpty() {
-	l.err = nil
-	for l.file != nil && !l.file.Valid() {
-		if l.err = l.file.Status(); l.err != nil {
-			return
-		}
-		if l.open(l.index + 1); l.file != nil {
-			l.file.SeekToFirst()
-		}
+// stillTrimmed tells whether a seek to target finds nothing in what was let go.
+func (l *forwardLevelIterator) stillTrimmed(target []byte) bool {
+	t := &l.trimmed
+	if !t.is || !bytes.Equal(t.bound, l.f.ro.IterateUpperBound) {
+		return false
 	}
+	if t.from == nil {
+		return true
+	}
+	c := l.f.cfd.icmp.Compare(target, t.from)
+	return c > 0 || c == 0 && t.inclusive
 }
 
 // Valid tells whether the iterator is at an entry.
-func (l *forwardLevelIterator) Valid() bool { return l.err == nil && l.file != nil && l.file.Valid() }
+func (l *forwardLevelIterator) Valid() bool {
+	return l.err == nil && !l.past && l.file != nil && l.file.Valid()
+}
 
 // SeekToFirst moves to the level's first entry.
 func (l *forwardLevelIterator) SeekToFirst() {
+	l.err, l.past, l.trimmed.is = nil, false, false
 	l.open(0)
 	l.file.SeekToFirst()
-	l.skipEmpty()
+	l.settle(nil, true)
 }
 
 // Seek moves to the first entry at or after the internal key.
 func (l *forwardLevelIterator) Seek(target []byte) {
-	l.open(sort.Search(len(l.files), func(i int) bool { return l.f.cfd.icmp.Compare(l.files[i].Largest, target) >= 0 }))
-	if l.file != nil {
-		l.file.Seek(target)
+	l.err = nil
+	if l.stillTrimmed(target) {
+		return
 	}
-	l.skipEmpty()
+	l.trimmed.is = false
+	at := sort.Search(len(l.files), func(i int) bool { return l.f.cfd.icmp.Compare(l.files[i].Largest, target) >= 0 })
+	if l.past = at == len(l.files); l.past {
+		return
+	}
+	l.open(at)
+	l.file.Seek(target)
+	l.settle(target, true)
 }
 
-// Next moves to the next entry.
+// Next moves to the next entry; the ForwardIterator has saved the present one's
+// key.
 func (l *forwardLevelIterator) Next() {
 	l.file.Next()
-	l.skipEmpty()
+	l.settle(l.f.saved, false)
 }
 
 // NextAndGetResult is Next.
@@ -393,6 +496,9 @@ func (l *forwardLevelIterator) UserKey() []byte { return l.file.UserKey() }
 // Value is the entry's value.
 func (l *forwardLevelIterator) Value() []byte { return l.file.Value() }
 
+// WriteUnixTime is when the entry was written.
+func (l *forwardLevelIterator) WriteUnixTime() uint64 { return l.file.WriteUnixTime() }
+
 // PrepareValue reads the value.
 func (l *forwardLevelIterator) PrepareValue() bool { return l.file.PrepareValue() }
 
@@ -401,7 +507,7 @@ func (l *forwardLevelIterator) Status() error {
 	if l.err != nil {
 		return l.err
 	}
-	if l.file != nil {
+	if l.file != nil && !l.past {
 		return l.file.Status()
 	}
 	return nil
