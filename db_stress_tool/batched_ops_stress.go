@@ -164,7 +164,7 @@ func (b *batchedOpsTest) prefixScan(t *threadState, base *rocksdb.ReadOptions, c
 		*ro = *base
 		ro.Snapshot = snap
 		if upper, ok := nextPrefix(prefixes[i]); ok && t.rand.OneIn(2) {
-			ro.IterateUpperBound = upper
+			ro.IterateUpperBound, ro.TableFilter = upper, b.queryFilter(prefixes[i], upper)
 		} else {
 			ro.PrefixSameAsStart = true
 		}

@@ -157,7 +157,7 @@ func (c *cfConsistencyTest) prefixScan(t *threadState, base *rocksdb.ReadOptions
 	prefix, ro := c.tool.keys.key(keys[0])[:size], *base
 	upper, ok := nextPrefix(prefix)
 	if ok && t.rand.OneIn(2) {
-		ro.IterateUpperBound = upper
+		ro.IterateUpperBound, ro.TableFilter = upper, c.queryFilter(prefix, upper)
 	}
 	it := c.db.NewIterator(&ro, c.cf(cfs[t.rand.Uniform(len(cfs))]))
 	defer c.closeIterator(it)

@@ -141,7 +141,7 @@ type Flags struct {
 	OptimizeFiltersForMemory                  bool    `flag:"optimize_filters_for_memory,true" help:"BlockBasedTableOptions::optimize_filters_for_memory"`
 	DetectFilterConstructCorruption           bool    `flag:"detect_filter_construct_corruption,false" help:"BlockBasedTableOptions::detect_filter_construct_corruption"`
 	SqfcName                                  string  `flag:"sqfc_name,foo" help:"sqfc name"`
-	SqfcVersion                               uint32  `flag:"sqfc_version,0" unbuilt:"0" help:"sqfc version"`
+	SqfcVersion                               uint32  `flag:"sqfc_version,0" help:"sqfc version"`
 	UseSqfcForRangeQueries                    bool    `flag:"use_sqfc_for_range_queries,true" help:"use sqfc for range queries"`
 	IndexType                                 int32   `flag:"index_type,0" help:"BlockBasedTableOptions::index_type as a number"`
 	DataBlockIndexType                        int32   `flag:"data_block_index_type,0" help:"BlockBasedTableOptions::data_block_index_type"`

@@ -265,12 +265,15 @@ func (s *stressTest) testIterate(t *threadState, base *rocksdb.ReadOptions, cfs 
 	randomKey := func() []byte { return s.tool.keys.key(s.generateOneKey(t, f.OpsPerThread)) }
 	wantUpper, wantLower := f.UseSqfcForRangeQueries != t.rand.OneIn(16), f.UseSqfcForRangeQueries != t.rand.OneIn(16)
 	// Bounds either stand from the start, or change with each seek.
-	changing := !f.UseMultiCFIterator && t.rand.OneIn(2)
+	changing := !f.UseMultiCFIterator && !f.UseSqfcForRangeQueries && t.rand.OneIn(2)
 	if wantUpper && !changing {
 		ro.IterateUpperBound = randomKey()
 	}
 	if wantLower && !changing {
 		ro.IterateLowerBound = randomKey()
+	}
+	if ro.IterateUpperBound != nil && ro.IterateLowerBound != nil {
+		ro.TableFilter = s.queryFilter(ro.IterateLowerBound, ro.IterateUpperBound)
 	}
 	var it stressIterator
 	if f.UseMultiCFIterator && f.UseAttributeGroup {

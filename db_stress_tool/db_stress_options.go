@@ -135,6 +135,14 @@ func (s *stressTest) initOptions() error {
 		return err
 	}
 	o.TablePropertiesCollectorFactories = []rocksdb.TablePropertiesCollectorFactory{&stressCollectorFactory{int(f.MarkForCompactionOneFileIn)}}
+	if s.sqfc == nil {
+		if s.sqfc, err = newSqfcFactory(f.SqfcName, f.SqfcVersion); err != nil {
+			return err
+		}
+	}
+	if !s.sqfc.GetConfigs().IsEmptyNotFound() {
+		o.TablePropertiesCollectorFactories = append(o.TablePropertiesCollectorFactories, s.sqfc)
+	}
 	if f.EnableCompactionOnDeletionTrigger {
 		o.TablePropertiesCollectorFactories = append(o.TablePropertiesCollectorFactories, tablepropertiescollectors.NewCompactOnDeletionCollectorFactory(
 			uint64(f.CompactionOnDeletionWindowSize), uint64(f.CompactionOnDeletionTriggerCount), f.CompactionOnDeletionRatio, f.CompactionOnDeletionMinFileSize))

@@ -15,6 +15,7 @@ import (
 
 	"github.com/rocksdb-go/rocksdb/db"
 	dbimpl "github.com/rocksdb-go/rocksdb/db/db_impl"
+	"github.com/rocksdb-go/rocksdb/db/experimental"
 	"github.com/rocksdb-go/rocksdb/env"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
 	"github.com/rocksdb-go/rocksdb/utilities/fsutil"
@@ -59,6 +60,7 @@ type stressTest struct {
 	env           rocksdb.Env
 	options       rocksdb.Options
 	filterFactory *stressCompactionFilterFactory
+	sqfc          *experimental.Factory
 	listener      *stressListener
 	dbStopped     atomic.Bool // by an error with data loss
 

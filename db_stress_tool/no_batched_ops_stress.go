@@ -325,7 +325,7 @@ func (n *nonBatchedTest) prefixScan(t *threadState, base *rocksdb.ReadOptions, c
 	bounded := true
 	switch {
 	case hasUpper && t.rand.OneIn(2):
-		ro.IterateUpperBound = upper
+		ro.IterateUpperBound, ro.TableFilter = upper, n.queryFilter(prefix, upper)
 	case n.options.PrefixExtractor != nil && t.rand.OneIn(2):
 		ro.PrefixSameAsStart = true
 	default:
@@ -766,6 +766,7 @@ func (n *nonBatchedTest) iterateAgainstExpected(t *threadState, base *rocksdb.Re
 		// Beyond may be keys of a test of batches.
 		ro.IterateUpperBound = n.tool.keys.key(f.MaxKey)
 	}
+	ro.TableFilter = n.queryFilter(n.tool.keys.key(lb), n.tool.keys.key(lb+width))
 	e := &expectedScan{n: n, t: t, cf: cfs[0], lb: lb, ub: lb + width, ro: &ro}
 	e.read(&e.pre)
 	e.it = n.newIterator(&ro, cfs)
