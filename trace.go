@@ -48,6 +48,34 @@ func orDefaultFile(o *FileOptions) *FileOptions {
 	return o
 }
 
+// StartTrace traces operations to w from now on: writes, Get, MultiGet and seeks of
+// iterators. EndTrace closes w.
+func (db *DB) StartTrace(o TraceOptions, w TraceWriter) error { return db.impl.StartTrace(&o, w) }
+
+// EndTrace ends the trace; without one it is an IOError.
+func (db *DB) EndTrace() error { return db.impl.EndTrace() }
+
+// Replays of traces.
+type (
+	Replayer          = trace.Replayer
+	ReplayOptions     = trace.ReplayOptions
+	TraceRecord       = tracereplay.TraceRecord
+	TraceRecordResult = tracereplay.TraceRecordResult
+)
+
+// DefaultReplayOptions gives the defaults.
+func DefaultReplayOptions() ReplayOptions { return trace.DefaultReplayOptions() }
+
+// NewDefaultReplayer makes a replayer of a trace that StartTrace wrote; it closes r.
+// Operations go to those of the families that have the trace's IDs.
+func (db *DB) NewDefaultReplayer(families []*ColumnFamily, r TraceReader) *Replayer {
+	handles := make([]ColumnFamilyHandle, len(families))
+	for i, f := range families {
+		handles[i] = f.ColumnFamilyHandleImpl
+	}
+	return db.impl.NewDefaultReplayer(handles, r)
+}
+
 // StartBlockCacheTrace traces accesses to the block cache to w from now on, which
 // EndBlockCacheTrace closes. It is Busy while another such trace is on, and w stays
 // the caller's. Of o the size and the sampling matter.

@@ -166,10 +166,10 @@ func TestIngestWBWI_Traced(t *testing.T) {
 			if m.records[i].Type != tracereplay.TraceWrite {
 				continue
 			}
-			data, err := tracereplay.DecodeWrite(&m.records[i], tracereplay.FileMajorVersion*10+tracereplay.FileMinorVersion)
+			record, err := tracereplay.DecodeTraceRecord(&m.records[i], tracereplay.FileMajorVersion*10+tracereplay.FileMinorVersion)
 			x.must(err)
 			var b writebatch.WriteBatch
-			x.must(b.SetContents(data))
+			x.must(b.SetContents(record.(*tracereplay.WriteQueryTraceRecord).WriteBatchRep))
 			x.must(b.Iterate(&eachPut{f: func(_ uint32, key []byte) { keys = append(keys, string(key)) }}))
 		}
 		if fmt.Sprint(keys) != "[a b c]" {

@@ -407,11 +407,11 @@ func (m *expectedStateManager) replay(path string, s *expectedState, n uint64) e
 		if t.Type != tracereplay.TraceWrite || h.left == 0 {
 			continue
 		}
-		rep, err := tracereplay.DecodeWrite(&t, version)
+		record, err := tracereplay.DecodeTraceRecord(&t, version)
 		if err != nil {
 			return err
 		}
-		b, err := writebatch.NewFromRep(rep)
+		b, err := writebatch.NewFromRep(record.(*tracereplay.WriteQueryTraceRecord).WriteBatchRep)
 		if err != nil {
 			return err
 		}

@@ -14,8 +14,9 @@
 // last one, which a killed process leaves out, is TraceEnd.
 //
 // Payloads begin with a map, 8 bytes, of the fields they have; bit n is the
-// PayloadType n. A write has a batch, length-prefixed. Reads are known by their
-// types and skipped; they are not written yet.
+// PayloadType n, which says how the field is encoded. Before version 0.2 there was
+// no map: a write was its batch, a read its family's ID (fixed32) and its key
+// (length-prefixed).
 //
 // Traces of accesses to a block cache and of I/O have the same frame; their records
 // are described in block_cache_tracer.go and io_tracer.go.

@@ -1,13 +1,11 @@
-// Port of trace_replay/trace_replay.{h,cc} and
-// include/rocksdb/trace_record.h. Differs: writes only; reads are neither
-// traced nor decoded yet.
+// Port of trace_replay/trace_replay.{h,cc}: the frame of records. The Tracer is in
+// tracer.go, operations are decoded in trace_decode.go.
 
 package tracereplay
 
 import (
 	"bytes"
 	"encoding/binary"
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -32,8 +30,19 @@ const (
 // PayloadType is a field of a payload.
 type PayloadType uint8
 
-// WriteBatchData is the field of a write.
-const WriteBatchData PayloadType = 1
+// The fields, in the order of a record; a record's type has some of them.
+const (
+	WriteBatchData PayloadType = 1 // of a write: length-prefixed
+	GetCFID        PayloadType = 2 // fixed32
+	GetKey         PayloadType = 3 // length-prefixed
+	IterCFID       PayloadType = 4
+	IterKey        PayloadType = 5
+	IterLowerBound PayloadType = 6
+	IterUpperBound PayloadType = 7
+	MultiGetSize   PayloadType = 8  // fixed32
+	MultiGetCFIDs  PayloadType = 9  // length-prefixed: a fixed32 a key
+	MultiGetKeys   PayloadType = 10 // length-prefixed: keys, length-prefixed
+)
 
 // Of the file.
 const (
@@ -98,79 +107,4 @@ func DecodeHeader(data []byte) (version int, err error) {
 		return a*10 + b, nil
 	}
 	return 0, rocksdb.Corruption("Corrupted trace file. Incorrect trace version.")
-}
-
-// DecodeWrite gives the batch of a write, as part of the payload.
-func DecodeWrite(t *Trace, fileVersion int) ([]byte, error) {
-	if fileVersion < versionWithPayloadMap {
-		return t.Payload, nil
-	}
-	if len(t.Payload) < 8 {
-		return nil, rocksdb.Corruption("Corrupted trace file. Short payload.")
-	}
-	fields, rest := binary.LittleEndian.Uint64(t.Payload), t.Payload[8:]
-	if fields != 1<<WriteBatchData {
-		return nil, rocksdb.Corruption(fmt.Sprintf("Corrupted trace file. A write with fields %#x.", fields))
-	}
-	n, size := binary.Uvarint(rest)
-	if size <= 0 || n > uint64(len(rest)-size) {
-		return nil, rocksdb.Corruption("Corrupted trace file. Short write batch.")
-	}
-	return rest[size:][:n], nil
-}
-
-// Tracer writes a trace.
-type Tracer struct {
-	clock   rocksdb.SystemClock
-	opts    rocksdb.TraceOptions
-	w       rocksdb.TraceWriter
-	skipped uint64
-	err     error // of the first failed write; nothing is written after it
-	payload []byte
-	record  []byte
-}
-
-// NewTracer begins a trace in w, which Close closes.
-func NewTracer(clock rocksdb.SystemClock, opts *rocksdb.TraceOptions, w rocksdb.TraceWriter) *Tracer {
-	t := &Tracer{clock: clock, opts: *opts, w: w}
-	header := fmt.Sprintf("%s\tTrace Version: %d.%d\tRocksDB Version: %d.%d\tFormat: Timestamp OpType Payload\n",
-		Magic, FileMajorVersion, FileMinorVersion, rocksdb.Major, rocksdb.Minor)
-	_ = t.write(TraceBegin, []byte(header)) // kept, and given by all that follow
-	return t
-}
-
-// IsWriteOrderPreserved tells whether writes are to be traced in their order.
-func (t *Tracer) IsWriteOrderPreserved() bool { return t.opts.PreserveWriteOrder }
-
-// Write traces a batch.
-func (t *Tracer) Write(batch []byte) error {
-	if t.opts.Filter&rocksdb.TraceFilterWrite != 0 || t.w.GetFileSize() > t.opts.MaxTraceFileSize {
-		return nil
-	}
-	if t.skipped++; t.skipped < t.opts.SamplingFrequency {
-		return nil
-	}
-	t.skipped = 0
-	p := binary.LittleEndian.AppendUint64(t.payload[:0], 1<<WriteBatchData)
-	p = binary.AppendUvarint(p, uint64(len(batch)))
-	t.payload = append(p, batch...)
-	return t.write(TraceWrite, t.payload)
-}
-
-func (t *Tracer) write(typ TraceType, payload []byte) error {
-	if t.err != nil {
-		return rocksdb.Incomplete("Tracing has seen error", t.err.Error())
-	}
-	t.record = AppendTrace(t.record[:0], &Trace{TS: t.clock.NowMicros(), Type: typ, Payload: payload})
-	t.err = t.w.Write(t.record)
-	return t.err
-}
-
-// Close ends the trace.
-func (t *Tracer) Close() error {
-	err := t.write(TraceEnd, nil)
-	if e := t.w.Close(); err == nil {
-		err = e
-	}
-	return err
 }

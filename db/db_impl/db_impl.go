@@ -821,6 +821,7 @@ func (d *DBImpl) closeImpl() error {
 		keep(d.infoLog.Close())
 	}
 	keep(d.dirs.Close(&rocksdb.IOOptions{}))
+	keep(d.endTraces())
 	if rocksdb.CodeOf(result) == rocksdb.CodeAborted {
 		// Aborted means that Close may be tried again, which it may not.
 		result = rocksdb.Incomplete(result.Error())

@@ -1,5 +1,5 @@
 // Port of db/arena_wrapped_db_iter.cc (MaybeAutoRefresh and the moves that call
-// it). Differs: iterators that pin data or were prepared for ranges stay on the
+// it); seeks are traced here. Differs: iterators that pin data or were prepared for ranges stay on the
 // state they have, and so do steps of iterators that show all versions, whose
 // place no seek finds again.
 
@@ -8,6 +8,7 @@ package dbimpl
 import (
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
 	"github.com/rocksdb-go/rocksdb/test_util/syncpoint"
+	tracereplay "github.com/rocksdb-go/rocksdb/trace_replay"
 )
 
 // Seek goes to the first key at or after target.
@@ -15,6 +16,7 @@ func (it *Iterator) Seek(target []byte) {
 	if it.autoRefresh || it.deferred {
 		it.beforeSeek()
 	}
+	it.traceSeek((*tracereplay.Tracer).IteratorSeek, target)
 	it.DBIter.Seek(target)
 }
 
@@ -23,6 +25,7 @@ func (it *Iterator) SeekForPrev(target []byte) {
 	if it.autoRefresh || it.deferred {
 		it.beforeSeek()
 	}
+	it.traceSeek((*tracereplay.Tracer).IteratorSeekForPrev, target)
 	it.DBIter.SeekForPrev(target)
 }
 

@@ -64,6 +64,7 @@ func (d *DBImpl) GetMergeOperands(ro *rocksdb.ReadOptions, cf rocksdb.ColumnFami
 	if err = checkReadTimestamp(ro, cfd); err != nil {
 		return 0, err
 	}
+	d.traceGet(cfd, key)
 	watch := stopwatch.NewStopWatch(d.clock, d.stats, rocksdb.HistDBGet)
 	defer watch.Stop()
 	for i := range operands {

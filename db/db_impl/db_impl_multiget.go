@@ -133,6 +133,7 @@ func (d *DBImpl) multiGetOne(call *readCall, ro *rocksdb.ReadOptions, cf rocksdb
 		failAll(errs, err)
 		return
 	}
+	d.traceMultiGet(cfd, keys)
 	s.prepare(keys, values, columns, timestamps, errs)
 	d.multiGetSorted(ro, cfd, s.sorted, s)
 }
@@ -214,6 +215,7 @@ func (d *DBImpl) multiGetMany(call *readCall, ro *rocksdb.ReadOptions, cfs []roc
 	if !d.checkMultiGetTimestamps(ro, cfs, errs) {
 		return
 	}
+	d.traceMultiGetCF(cfs, keys)
 	watch := stopwatch.NewStopWatch(d.clock, d.stats, rocksdb.HistDBMultiget)
 	defer watch.Stop()
 	s.prepare(keys, values, columns, timestamps, errs)

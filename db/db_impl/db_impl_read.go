@@ -104,6 +104,7 @@ func (d *DBImpl) get(ro *rocksdb.ReadOptions, cf rocksdb.ColumnFamilyHandle, key
 	if err != nil {
 		return err
 	}
+	d.traceGet(cfd, key)
 	watch := stopwatch.NewStopWatch(d.clock, d.stats, rocksdb.HistDBGet)
 	value.Release()
 	timed := ro.PerfContext.Enabled(rocksdb.EnableTimeExceptForMutex)

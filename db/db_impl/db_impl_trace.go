@@ -1,13 +1,15 @@
 // Port of db/db_impl/db_impl.cc (StartTrace, EndTrace, StartBlockCacheTrace,
-// EndBlockCacheTrace, StartIOTrace, EndIOTrace). Differs: writes only;
-// options that would trace reads are NotSupported.
+// EndBlockCacheTrace, StartIOTrace, EndIOTrace). Differs: a
+// database that is closed ends its traces.
 
 package dbimpl
 
 import (
+	"errors"
 	"sync"
 	"sync/atomic"
 
+	"github.com/rocksdb-go/rocksdb/db"
 	"github.com/rocksdb-go/rocksdb/db/writebatch"
 	"github.com/rocksdb-go/rocksdb/db/writethread"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
@@ -23,14 +25,9 @@ type tracing struct {
 	}
 }
 
-const readFilters = rocksdb.TraceFilterGet | rocksdb.TraceFilterMultiGet | rocksdb.TraceFilterIteratorSeek | rocksdb.TraceFilterIteratorSeekForPrev
-
-// StartTrace traces writes to w from now on, instead of to an earlier w, which
-// is left as it is. The filter has to leave out reads. EndTrace closes w.
+// StartTrace traces operations to w from now on, instead of to an earlier w, which
+// is left as it is. EndTrace closes w.
 func (d *DBImpl) StartTrace(o *rocksdb.TraceOptions, w rocksdb.TraceWriter) error {
-	if o.Filter&readFilters != readFilters {
-		return rocksdb.NotSupported("tracing of reads is not built yet: TraceOptions.filter has to leave them out")
-	}
 	d.trace.mu.Lock()
 	defer d.trace.mu.Unlock()
 	d.trace.mu.tracer = tracereplay.NewTracer(d.clock, o, w)
@@ -51,16 +48,56 @@ func (d *DBImpl) EndTrace() error {
 	return t.Close()
 }
 
+// traceWith calls f if there is a trace. A trace that fails does not fail what is
+// traced.
+func (d *DBImpl) traceWith(f func(t *tracereplay.Tracer)) {
+	d.trace.mu.Lock()
+	defer d.trace.mu.Unlock()
+	if t := d.trace.mu.tracer; t != nil {
+		f(t)
+	}
+}
+
 // traceWrite traces a batch that has not joined a group, unless the order is to
 // be kept.
 func (d *DBImpl) traceWrite(b *writebatch.WriteBatch) {
 	if !d.trace.on.Load() {
 		return
 	}
-	d.trace.mu.Lock()
-	defer d.trace.mu.Unlock()
-	if t := d.trace.mu.tracer; t != nil && !t.IsWriteOrderPreserved() {
-		_ = t.Write(b.Data()) // a trace that fails does not fail the write
+	d.traceWith(func(t *tracereplay.Tracer) {
+		if !t.IsWriteOrderPreserved() {
+			_ = t.Write(b.Data())
+		}
+	})
+}
+
+// traceGet traces a lookup.
+func (d *DBImpl) traceGet(cfd *db.ColumnFamilyData, key []byte) {
+	if d.trace.on.Load() {
+		d.traceWith(func(t *tracereplay.Tracer) { _ = t.Get(cfd.GetID(), key) })
+	}
+}
+
+// traceMultiGet traces lookups of keys in one family.
+func (d *DBImpl) traceMultiGet(cfd *db.ColumnFamilyData, keys [][]byte) {
+	if d.trace.on.Load() {
+		d.traceWith(func(t *tracereplay.Tracer) { _ = t.MultiGet(keys, func(int) uint32 { return cfd.GetID() }) })
+	}
+}
+
+// traceMultiGetCF traces lookups of keys in a family each.
+func (d *DBImpl) traceMultiGetCF(cfs []rocksdb.ColumnFamilyHandle, keys [][]byte) {
+	if d.trace.on.Load() {
+		d.traceWith(func(t *tracereplay.Tracer) { _ = t.MultiGet(keys, func(i int) uint32 { return cfs[i].GetID() }) })
+	}
+}
+
+// traceSeek traces a seek of an iterator.
+func (it *Iterator) traceSeek(seek func(t *tracereplay.Tracer, family uint32, key, lower, upper []byte) error, target []byte) {
+	if it.d.trace.on.Load() {
+		it.d.traceWith(func(t *tracereplay.Tracer) {
+			_ = seek(t, it.cfd.GetID(), target, it.ro.IterateLowerBound, it.ro.IterateUpperBound)
+		})
 	}
 }
 
@@ -70,11 +107,11 @@ func (d *DBImpl) traceInOrder(f func(t *tracereplay.Tracer)) {
 	if !d.trace.on.Load() {
 		return
 	}
-	d.trace.mu.Lock()
-	defer d.trace.mu.Unlock()
-	if t := d.trace.mu.tracer; t != nil && t.IsWriteOrderPreserved() {
-		f(t)
-	}
+	d.traceWith(func(t *tracereplay.Tracer) {
+		if t.IsWriteOrderPreserved() {
+			f(t)
+		}
+	})
 }
 
 // traceGroup traces a group in its order, before it is written: what a WAL may
@@ -114,3 +151,12 @@ func (d *DBImpl) StartIOTrace(o *rocksdb.TraceOptions, w rocksdb.TraceWriter) er
 
 // EndIOTrace ends the trace, if one is on.
 func (d *DBImpl) EndIOTrace() error { return d.ioTracer.EndIOTrace() }
+
+// endTraces ends what traces are on.
+func (d *DBImpl) endTraces() error {
+	var err error
+	if d.trace.on.Load() {
+		err = d.EndTrace()
+	}
+	return errors.Join(err, d.EndBlockCacheTrace(), d.EndIOTrace())
+}

@@ -50,6 +50,7 @@ func (d *DBImpl) GetEntity(ro *rocksdb.ReadOptions, cf rocksdb.ColumnFamilyHandl
 	if err != nil {
 		return err
 	}
+	d.traceGet(cfd, key)
 	watch := stopwatch.NewStopWatch(d.clock, d.stats, rocksdb.HistDBGet)
 	columns.Reset()
 	sv := cfd.GetReferencedSuperVersion()

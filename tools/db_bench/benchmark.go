@@ -138,12 +138,14 @@ func (b *benchmark) run() error {
 	if err := b.printHeader(); err != nil {
 		return err
 	}
+	last := ""
 	for name := range strings.SplitSeq(f.Benchmarks, ",") {
+		last = name
 		if err := b.runNamed(name); err != nil {
 			return err
 		}
 	}
-	b.endTraces()
+	b.endTraces(last)
 	if f.Statistics {
 		b.out.printf("STATISTICS:\n%s\n", b.tool.dbstats.ToString())
 	}
@@ -227,7 +229,7 @@ func (b *benchmark) runNamed(entry string) error {
 		return nil
 	}
 	b.out.printf("DB path: [%s]\n", b.flags.DB)
-	if err := b.startTraces(); err != nil {
+	if err := b.startTraces(name); err != nil {
 		return err
 	}
 	if warmup > 0 {

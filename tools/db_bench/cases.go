@@ -19,7 +19,7 @@ type benchmarkCase struct {
 
 // notBuilt are upstream's benchmarks that this program does not have yet.
 const notBuilt = " fillseqdeterministic filluniquerandomdeterministic readrandomcoroutine multireadrandomcoroutine" +
-	" randomtransaction replay backup restore openandcompact "
+	" randomtransaction backup restore openandcompact "
 
 // find looks a benchmark up and does what belongs to its name alone.
 func (b *benchmark) find(name string, c *benchmarkCase) error {
@@ -242,6 +242,16 @@ func (b *benchmark) findMeta(name string, c *benchmarkCase) (ok bool, err error)
 	case "fillembeddedentity", "fillembeddedblob":
 		c.fresh, c.threads = true, 1
 		c.method = func(t *threadState) error { return b.fillEmbedded(t, name == "fillembeddedentity") }
+	case "replay":
+		if c.threads > 1 {
+			b.out.errf("Multi-threaded replay is not yet supported\n")
+			return true, exitCode(1)
+		}
+		if b.flags.TraceFile == "" {
+			b.out.errf("Please set --trace_file to be replayed from\n")
+			return true, exitCode(1)
+		}
+		c.method = b.replay
 	case "verifychecksum":
 		c.method = b.verifyChecksum
 	case "verifyfilechecksums":

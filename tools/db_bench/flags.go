@@ -231,12 +231,12 @@ type Flags struct {
 	LeaderPath                                         string  `flag:"leader_path," help:"directory of the leader" todo:"1"`
 	ReportBGIOStats                                    bool    `flag:"report_bg_io_stats,false" help:"ColumnFamilyOptions::report_bg_io_stats"`
 	UseStderrInfoLogger                                bool    `flag:"use_stderr_info_logger,false" help:"write the info log to standard error"`
-	TraceFile                                          string  `flag:"trace_file," help:"file to trace operations to, or to replay" todo:"1"`
-	TraceReplayFastForward                             float64 `flag:"trace_replay_fast_forward,1.0" help:"speed of a replay" todo:"1"`
+	TraceFile                                          string  `flag:"trace_file," help:"file to trace operations to, or to replay"`
+	TraceReplayFastForward                             float64 `flag:"trace_replay_fast_forward,1.0" help:"speed of a replay"`
 	BlockCacheTraceSamplingFrequency                   int32   `flag:"block_cache_trace_sampling_frequency,1" help:"one block access in that many is traced"`
 	BlockCacheTraceMaxTraceFileSizeInBytes             int64   `flag:"block_cache_trace_max_trace_file_size_in_bytes,68719476736" help:"most bytes of the block cache trace"`
 	BlockCacheTraceFile                                string  `flag:"block_cache_trace_file," help:"file to trace block cache accesses to"`
-	TraceReplayThreads                                 int32   `flag:"trace_replay_threads,1" help:"threads of a replay" todo:"1"`
+	TraceReplayThreads                                 int32   `flag:"trace_replay_threads,1" help:"threads of a replay"`
 	IOUringEnabled                                     bool    `flag:"io_uring_enabled,true" help:"allow io_uring"`
 	AdaptiveReadahead                                  bool    `flag:"adaptive_readahead,false" help:"ReadOptions::adaptive_readahead"`
 	RateLimitUserOps                                   bool    `flag:"rate_limit_user_ops,false" help:"charge user operations to the rate limiter"`

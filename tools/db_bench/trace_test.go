@@ -64,3 +64,26 @@ func TestBlockCacheTrace(t *testing.T) {
 		}
 	}
 }
+
+// TestTraceAndReplay: a workload's trace, replayed in another database, leaves the
+// same keys.
+func TestTraceAndReplay(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "trace")
+	run := func(want string, args ...string) {
+		t.Helper()
+		if out, code := runTool(t, append(args, "--num=500", "--trace_file="+path)...); code != 0 || !strings.Contains(out, want) {
+			t.Fatalf("%v: exit %d: %s", args, code, out)
+		}
+	}
+	run("Tracing the workload to: ["+path+"]\n", "--db="+dir+"/one", "--benchmarks=fillrandom", "--seed=1")
+	run("Replay completed from trace_file: "+path+"\n", "--db="+dir+"/two", "--benchmarks=replay", "--trace_replay_fast_forward=100")
+	run("Replay completed from trace_file: "+path+"\n", "--db="+dir+"/three", "--benchmarks=replay", "--trace_replay_threads=2")
+	out, code := runTool(t, "--db="+dir+"/two", "--use_existing_db", "--benchmarks=verify", "--truth_db="+dir+"/one")
+	if code != 0 || !strings.Contains(out, "...Verified") {
+		t.Errorf("verify: exit %d: %s", code, out)
+	}
+	if out, code := runTool(t, "--db="+dir+"/two", "--use_existing_db", "--benchmarks=replay"); code != 1 || !strings.Contains(out, "Please set --trace_file") {
+		t.Errorf("no file: exit %d: %s", code, out)
+	}
+}
