@@ -78,14 +78,15 @@ func (x *dumpTest) open(dir string) *rocksdb.DB {
 	return db
 }
 
-// fill writes keys with a value of a repeated byte into one table.
-func (x *dumpTest) fill(db *rocksdb.DB, value byte) {
+// fill writes keys, from "k" on, with a value of a repeated byte into one table, and
+// compacts from "a" to end.
+func (x *dumpTest) fill(db *rocksdb.DB, value byte, end string) {
 	x.Helper()
 	for i := range dumpKeys {
 		x.must(db.Put(nil, tieredKey(i), bytes.Repeat([]byte{value}, 1000)))
 	}
 	x.must(db.Flush(nil))
-	x.must(db.CompactRange(nil, []byte("a"), []byte("z")))
+	x.must(db.CompactRange(nil, []byte("a"), []byte(end)))
 }
 
 // read reads all keys and wants so many insertions of blocks; each key is looked
@@ -143,8 +144,8 @@ func TestDBSecondaryCacheTest_LRUCacheDumpLoadBasic(t *testing.T) {
 			x := newDumpTest(t, typ)
 			dir := t.TempDir()
 			db := x.open(dir)
-			x.fill(db, 'a')
-			x.read(db, 'a', dumpBlocks)
+			x.fill(db, 'a', "z")
+			x.read(db, 'a', dumpBlocks-1) // the compaction has read one
 			path := filepath.Join(dir, "cache_dump")
 			x.dump(path, db)
 			x.must(db.Close())
@@ -163,8 +164,8 @@ func TestDBSecondaryCacheTest_LRUCacheDumpLoadWithFilter(t *testing.T) {
 			x := newDumpTest(t, typ)
 			dir := t.TempDir()
 			db, other := x.open(dir), x.open(t.TempDir())
-			x.fill(db, 'a')
-			x.fill(other, 'b')
+			x.fill(db, 'a', "b")
+			x.fill(other, 'b', "b")
 			x.read(db, 'a', dumpBlocks)
 			x.read(other, 'b', dumpBlocks)
 			path := filepath.Join(dir, "cache_dump")
@@ -189,7 +190,7 @@ func TestCacheDump_Damage(t *testing.T) {
 	dir := t.TempDir()
 	db := x.open(dir)
 	defer db.Close()
-	x.fill(db, 'a')
+	x.fill(db, 'a', "b")
 	path := filepath.Join(dir, "cache_dump")
 	x.dump(path, db)
 	whole, err := rocksdb.ReadFileToString(x.fs, path, nil)
