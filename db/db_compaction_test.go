@@ -301,14 +301,15 @@ func TestDBCompactionTest_BGCompactionsAllowed(t *testing.T) {
 
 func TestDBCompactionTestWithParam_CompactionsGenerateMultipleFiles(t *testing.T) {
 	eachSubcompactions(t, func(x *compactionTest) {
+		const size = 10000 // a tenth of upstream's
 		o := x.options()
-		o.WriteBufferSize = 100000000
+		o.WriteBufferSize, o.TargetFileSizeBase = 100000000, 200<<10
 		x.createAndReopenWithCF(pikachu[1:], o)
 		same(x, "files of level 0", x.numTableFilesAtLevel(0, 1), 0)
 		rnd := util.NewRandom(301)
 		var values []string
 		for i := range 80 {
-			values = append(values, rnd.RandomString(100000))
+			values = append(values, rnd.RandomString(size))
 			x.mustPut(1, key(i), values[i])
 		}
 		x.reopenWithColumnFamilies(pikachu, o) // moves it all to level 0
@@ -556,9 +557,10 @@ func (l *subcompactionCounter) take() int {
 
 func TestDBCompactionTestWithParam_PartialOverlappingL0(t *testing.T) {
 	eachSubcompactions(t, func(x *compactionTest) {
+		const size = 1 << 10 // a tenth of upstream's
 		l := &subcompactionCounter{}
 		o := x.options()
-		o.DisableAutoCompactions, o.WriteBufferSize = true, 10<<20
+		o.DisableAutoCompactions, o.WriteBufferSize, o.TargetFileSizeBase = true, 10<<20, 200<<10
 		o.Listeners = append(o.Listeners, l)
 		x.destroyAndReopen(o)
 		// Without an output level that has keys there are no subcompactions.
@@ -569,7 +571,7 @@ func TestDBCompactionTestWithParam_PartialOverlappingL0(t *testing.T) {
 		ranges := [][2]int{{100, 199}, {198, 399}, {397, 600}, {598, 800}, {799, 900}, {895, 999}}
 		rnd, values := util.NewRandom(301), map[int]string{}
 		for _, r := range ranges {
-			x.putRange(rnd, values, r[0], r[1]+1, 10<<10)
+			x.putRange(rnd, values, r[0], r[1]+1, size)
 			x.flush(0)
 		}
 		x.wantFiles(0, "6,1")
