@@ -153,13 +153,6 @@ func isPaused(err error) bool {
 	return rocksdb.CodeOf(err) == rocksdb.CodeIncomplete && contract.AsStatus(err).SubCode == contract.SubCodeManualCompactionPaused
 }
 
-func (x *dbTest) tableNames() (names []string) {
-	for _, f := range x.db.GetLiveFilesMetaData() {
-		names = append(names, f.Name)
-	}
-	return names
-}
-
 // pauseCompactFiles has CompactFiles find that manual compactions are paused.
 func pauseCompactFiles(t *testing.T) {
 	syncpoint.SetCallBack("TestCompactFiles:PausingManualCompaction:3", func(arg any) {

@@ -131,6 +131,14 @@ func (x *dbTest) must(err error) {
 	}
 }
 
+// tableNames are of all families.
+func (x *dbTest) tableNames() (names []string) {
+	for _, f := range x.db.GetLiveFilesMetaData() {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
 // defaultOptions are those that upstream's tests start from.
 func (x *dbTest) defaultOptions() rocksdb.Options {
 	o := rocksdb.DefaultOptions()
