@@ -336,6 +336,8 @@ func (d *DBImpl) runCompactionLocked(c *compaction.Compaction, m *manualCompacti
 		c.ReleaseCompactionFiles(err)
 		return err
 	}
+	cfd.Ref() // it may be dropped meanwhile, and its last handle closed
+	defer func() { cfd.UnrefLocked(&jc.memtablesToFree) }()
 	room, enough := d.enoughRoomForCompactionLocked(cfd, c, log)
 	if !enough {
 		err := rocksdb.CompactionTooLarge()
