@@ -457,6 +457,9 @@ func (s *stressTest) clearOneFamily(t *threadState) {
 	s.tool.printf("[CF %d] Dropping and recreating column family. new name: %s\n", cf, name)
 	s.shared.lockColumnFamily(cf)
 	defer s.shared.unlockColumnFamily(cf)
+	// A family may be there, or gone, though an error says that the options could
+	// not be written.
+	defer s.pauseJobFaults()()
 	old := s.cf(cf)
 	retry := func(what string, f func() error) {
 		for range 200 {

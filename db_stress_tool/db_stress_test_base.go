@@ -77,8 +77,11 @@ type stressTest struct {
 	manifestBefore manifestState
 
 	operating atomic.Int32 // workers in the loop of operations
-	faultsOn  bool         // errors of jobs and of the WAL are injected; under recovery.mu
-	recovery  struct {
+	// faultsOn and faultPauses are under recovery.mu: errors of jobs and of the WAL
+	// are injected when faultsOn and nothing pauses that.
+	faultsOn    bool
+	faultPauses int
+	recovery    struct {
 		mu     sync.Mutex // held while the database is resumed, opened or closed
 		wake   chan struct{}
 		stop   chan struct{}
@@ -214,6 +217,7 @@ func (s *stressTest) setJobFaultsLocked(on bool) {
 		return
 	}
 	s.faultsOn = on
+	on = on && s.faultPauses == 0
 	f := s.flags
 	for i, scope := range jobScopes {
 		if on {
@@ -235,6 +239,18 @@ func (s *stressTest) setJobFaults(on bool) {
 	s.recovery.mu.Lock()
 	s.setJobFaultsLocked(on)
 	s.recovery.mu.Unlock()
+}
+
+// pauseJobFaults injects no errors until resume is called.
+func (s *stressTest) pauseJobFaults() (resume func()) {
+	pause := func(n int) {
+		s.recovery.mu.Lock()
+		s.faultPauses += n
+		s.setJobFaultsLocked(s.faultsOn)
+		s.recovery.mu.Unlock()
+	}
+	pause(1)
+	return func() { pause(-1) }
 }
 
 // wakeRecovery tells the goroutine that resumes the database.
