@@ -104,6 +104,35 @@ func OpenColumnFamiliesForReadOnly(path string, o DBOptions, families []ColumnFa
 	return x, cfs, nil
 }
 
+// OpenAsSecondary opens the database at path, which another process, the primary, may
+// have open, for reading. It sees what the primary had written when it was opened or
+// last told to TryCatchUpWithPrimary; its info log is in secondaryPath. With
+// max_open_files -1 tables stay readable that the primary deletes.
+func OpenAsSecondary(path, secondaryPath string, o Options) (*DB, error) {
+	x, _, err := OpenColumnFamiliesAsSecondary(path, secondaryPath, o.DBOptions,
+		[]ColumnFamilyDescriptor{{Name: DefaultColumnFamilyName, Options: o.ColumnFamilyOptions}})
+	return x, err
+}
+
+// OpenColumnFamiliesAsSecondary is OpenAsSecondary with some of the families, the
+// default one among them, whose handles it gives in that order.
+func OpenColumnFamiliesAsSecondary(path, secondaryPath string, o DBOptions, families []ColumnFamilyDescriptor) (*DB, []*ColumnFamily, error) {
+	RegisterBuiltins()
+	d, handles, err := dbimpl.OpenAsSecondary(&o, path, secondaryPath, families)
+	if err != nil {
+		return nil, nil, err
+	}
+	x, cfs := wrap(d, handles)
+	return x, cfs, nil
+}
+
+// TryCatchUpWithPrimary brings a secondary instance to what the primary has written
+// so far. Families that the primary made later are not seen, those that it dropped
+// keep their data. Iterators stay at their state until they are refreshed. After
+// an error, TryAgain where the primary was replacing its MANIFEST, it may be called
+// again. Other databases answer NotSupported.
+func (x *DB) TryCatchUpWithPrimary() error { return x.impl.TryCatchUpWithPrimary() }
+
 // ListColumnFamilies names the families of the database at path; it need not
 // be closed.
 func ListColumnFamilies(o DBOptions, path string) ([]string, error) {

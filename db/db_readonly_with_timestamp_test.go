@@ -15,6 +15,11 @@ const roMaxKey = 1024
 // roTimestampTest writes 1025 keys, with timestamps or without, and reopens for
 // reading. perFile is how many entries fill a memtable.
 func roTimestampTest(t *testing.T, perFile int64, withTS, flushed bool) *dbTest {
+	return timestampTest(t, (*dbTest).tryReadOnlyReopen, perFile, withTS, flushed)
+}
+
+// timestampTest is roTimestampTest with another way to reopen.
+func timestampTest(t *testing.T, reopen func(*dbTest, rocksdb.Options) error, perFile int64, withTS, flushed bool) *dbTest {
 	x := newDBTest(t)
 	o := x.currentOptions()
 	if withTS {
@@ -35,7 +40,7 @@ func roTimestampTest(t *testing.T, perFile int64, withTS, flushed bool) *dbTest 
 		x.must(x.db.Flush(nil))
 		o.MaxOpenFiles = -1
 	}
-	x.must(x.tryReadOnlyReopen(o))
+	x.must(reopen(x, o))
 	if flushed {
 		x.checkOneLevel0File()
 	}
@@ -44,6 +49,10 @@ func roTimestampTest(t *testing.T, perFile int64, withTS, flushed bool) *dbTest 
 
 // roTwoVersions writes the keys from 1 on at time 1 and from 0 on at time 3.
 func roTwoVersions(t *testing.T, perFile int64, compacted, flushed bool) *dbTest {
+	return twoVersions(t, (*dbTest).tryReadOnlyReopen, perFile, compacted, flushed)
+}
+
+func twoVersions(t *testing.T, reopen func(*dbTest, rocksdb.Options) error, perFile int64, compacted, flushed bool) *dbTest {
 	x := newDBTest(t)
 	o := x.currentOptions()
 	o.Comparator = newTSComparator()
@@ -62,7 +71,7 @@ func roTwoVersions(t *testing.T, perFile int64, compacted, flushed bool) *dbTest
 	if compacted {
 		x.must(x.db.CompactRange(nil, nil, nil))
 	}
-	x.must(x.tryReadOnlyReopen(o))
+	x.must(reopen(x, o))
 	switch {
 	case compacted:
 		x.checkOnlyHighestLevel()
@@ -151,7 +160,12 @@ func TestDBReadOnlyTestWithTimestamp_IteratorAndGetWriteWithTimestampReadWithout
 }
 
 func TestDBReadOnlyTestWithTimestamp_IteratorAndGet(t *testing.T) {
-	x := roTwoVersions(t, 128, false, false)
+	roTwoVersions(t, 128, false, false).wantIteratorsAndGets()
+}
+
+// wantIteratorsAndGets is for twoVersions.
+func (x *dbTest) wantIteratorsAndGets() {
+	t := x.T
 	for i, ts := range roReadAt {
 		value, written, start := fmt.Sprint("value", i), roWritten[i], roStart[i]
 		ro := readAt(ts)
@@ -205,7 +219,12 @@ func TestDBReadOnlyTestWithTimestamp_IteratorAndGet(t *testing.T) {
 }
 
 func TestDBReadOnlyTestWithTimestamp_Iterators(t *testing.T) {
-	x := roTimestampTest(t, 128, true, false)
+	roTimestampTest(t, 128, true, false).wantIterators()
+}
+
+// wantIterators is for timestampTest.
+func (x *dbTest) wantIterators() {
+	t := x.T
 	its, err := x.db.NewIterators(readAt(timestamp(2, 0)), []*rocksdb.ColumnFamily{x.db.ColumnFamily})
 	x.must(err)
 	if len(its) != 1 {
@@ -300,6 +319,11 @@ func TestDBReadOnlyTestWithTimestamp_CompactedDBMultiGetWithOnlyHighestNonEmptyL
 }
 
 func TestDBReadOnlyTestWithTimestamp_FullHistoryTsLowSanityCheckFail(t *testing.T) {
+	testHistoryTsLow(t, (*dbTest).tryReadOnlyReopen)
+}
+
+// testHistoryTsLow reads below what a flush collapsed.
+func testHistoryTsLow(t *testing.T, reopen func(*dbTest, rocksdb.Options) error) {
 	x := newDBTest(t)
 	o := x.currentOptions()
 	o.Comparator, o.PersistUserDefinedTimestamps = rocksdb.BytewiseComparatorWithU64Ts(), false
@@ -310,7 +334,7 @@ func TestDBReadOnlyTestWithTimestamp_FullHistoryTsLowSanityCheckFail(t *testing.
 	x.must(x.db.IncreaseFullHistoryTsLow(u64ts(3)))
 	x.must(x.db.Flush(nil))
 	x.close()
-	x.must(x.tryReadOnlyReopen(o))
+	x.must(reopen(x, o))
 	ro := readAt(u64ts(2))
 	_, err := x.db.Get(ro, foo)
 	wantInvalid(t, "get", err)

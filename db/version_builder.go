@@ -127,9 +127,7 @@ type mutableScalars struct {
 	// hasInvalidLevels: files were added to or deleted from levels that do not
 	// exist.
 	hasInvalidLevels bool
-	// The rest is for tracking only. missingBlobFilesHigh is the highest number
-	// among missing blob files.
-	missingBlobFilesHigh         uint64
+	// The rest is for tracking only.
 	validVersionAvailable        bool
 	editedInAtomicGroup          bool
 	versionUpdatedSinceLastCheck bool
@@ -446,7 +444,6 @@ func (b *VersionBuilder) applyBlobFileAddition(a *blobformat.BlobFileAddition) e
 	}
 	err := b.o.verifier.VerifyBlobFile(b.o.CFD, number, a)
 	if isMissingFile(err) {
-		b.missingBlobFilesHigh = max(b.missingBlobFilesHigh, number)
 		b.missingBlobFiles[number] = true
 		return nil
 	}

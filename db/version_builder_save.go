@@ -297,12 +297,28 @@ func (b *VersionBuilder) ValidVersionAvailable() bool {
 
 func (b *VersionBuilder) containsCompleteVersion() bool {
 	return len(b.l0MissingFiles) == 0 && len(b.nonL0MissingFiles) == 0 &&
-		(b.missingBlobFilesHigh == blobformat.InvalidBlobFileNumber || b.missingBlobFilesHigh < b.minOldestBlobFileNumber())
+		!b.needsMissingBlobFile()
+}
+
+// needsMissingBlobFile leaves out files that are older than any needed one, and
+// those that are all garbage, which are deleted as well. Upstream counts the latter.
+func (b *VersionBuilder) needsMissingBlobFile() bool {
+	if len(b.missingBlobFiles) == 0 {
+		return false
+	}
+	oldest := b.minOldestBlobFileNumber()
+	for n := range b.missingBlobFiles {
+		m := b.mutableBlobFileMetas[n]
+		if n >= oldest && (m == nil || len(m.linkedSsts) > 0 || m.garbageCount < m.shared.GetTotalBlobCount()) {
+			return true
+		}
+	}
+	return false
 }
 
 // HasMissingFiles tells whether any file is missing. Only while tracking.
 func (b *VersionBuilder) HasMissingFiles() bool {
-	return len(b.l0MissingFiles) > 0 || len(b.nonL0MissingFiles) > 0 || b.missingBlobFilesHigh != blobformat.InvalidBlobFileNumber
+	return len(b.l0MissingFiles) > 0 || len(b.nonL0MissingFiles) > 0 || len(b.missingBlobFiles) > 0
 }
 
 // GetAndClearIntermediateFiles lists the tables that came and went.

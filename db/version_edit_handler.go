@@ -13,8 +13,8 @@ import (
 	"github.com/rocksdb-go/rocksdb/db/blob/blobformat"
 	"github.com/rocksdb-go/rocksdb/db/dbformat"
 	"github.com/rocksdb-go/rocksdb/db/version"
-	"github.com/rocksdb-go/rocksdb/db/wal"
 	"github.com/rocksdb-go/rocksdb/db/writebatch"
+	"github.com/rocksdb-go/rocksdb/file"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
 	"github.com/rocksdb-go/rocksdb/logging"
 	"github.com/rocksdb-go/rocksdb/monitoring"
@@ -30,7 +30,17 @@ type editApplier interface {
 	onAtomicGroupReplayBegin() error
 	onAtomicGroupReplayEnd() error
 	// checkIterationResult is called at the end, with the error so far.
-	checkIterationResult(r *wal.Reader, err error) error
+	checkIterationResult(r manifestReader, err error) error
+}
+
+// manifestReader is a wal.Reader of a MANIFEST, or a FragmentBufferedReader of
+// one that is still being written.
+type manifestReader interface {
+	ReadRecord(mode rocksdb.WALRecoveryMode) (record []byte, ok bool)
+	LastRecordOffset() uint64
+	LastRecordEnd() uint64
+	GetReadOffset() uint64
+	File() *file.SequentialFileReader
 }
 
 // editIterator replays a MANIFEST.
@@ -51,7 +61,7 @@ type editIterator struct {
 // iterate replays all records of r. logErr is where r's reporter puts the
 // first corruption that it drops.
 // Upstream: VersionEditHandlerBase::Iterate.
-func (it *editIterator) iterate(r *wal.Reader, logErr *error, a editApplier) error {
+func (it *editIterator) iterate(r manifestReader, logErr *error, a editApplier) error {
 	recovered := 0
 	err := a.initialize()
 	for err == nil && (it.maxReadSize == 0 || r.LastRecordEnd() < it.maxReadSize) {
@@ -90,7 +100,7 @@ func (it *editIterator) iterate(r *wal.Reader, logErr *error, a editApplier) err
 	return err
 }
 
-func (it *editIterator) apply(r *wal.Reader, e *version.VersionEdit, a editApplier, recovered *int) error {
+func (it *editIterator) apply(r manifestReader, e *version.VersionEdit, a editApplier, recovered *int) error {
 	if !e.IsInAtomicGroup() {
 		it.lastValidRecordEnd = r.LastRecordEnd()
 		if err := a.applyVersionEdit(e); err != nil {
@@ -119,10 +129,10 @@ func (it *editIterator) apply(r *wal.Reader, e *version.VersionEdit, a editAppli
 // noAtomicGroups is for appliers that need not know of groups.
 type noAtomicGroups struct{}
 
-func (noAtomicGroups) initialize() error                                   { return nil }
-func (noAtomicGroups) onAtomicGroupReplayBegin() error                     { return nil }
-func (noAtomicGroups) onAtomicGroupReplayEnd() error                       { return nil }
-func (noAtomicGroups) checkIterationResult(_ *wal.Reader, err error) error { return err }
+func (noAtomicGroups) initialize() error                                      { return nil }
+func (noAtomicGroups) onAtomicGroupReplayBegin() error                        { return nil }
+func (noAtomicGroups) onAtomicGroupReplayEnd() error                          { return nil }
+func (noAtomicGroups) checkIterationResult(_ manifestReader, err error) error { return err }
 
 // listColumnFamiliesHandler collects the names of the families.
 type listColumnFamiliesHandler struct {
@@ -252,7 +262,7 @@ func (h *versionEditHandler) close() {
 	h.builders = nil
 }
 
-func (h *versionEditHandler) run(r *wal.Reader, logErr *error) error {
+func (h *versionEditHandler) run(r manifestReader, logErr *error) error {
 	return h.iterate(r, logErr, h.hooks)
 }
 
@@ -497,7 +507,7 @@ func (h *versionEditHandler) extractInfo(cfd *ColumnFamilyData, e *version.Versi
 }
 
 // checkIterationResult completes the version set, unless the replay failed.
-func (h *versionEditHandler) checkIterationResult(r *wal.Reader, err error) error {
+func (h *versionEditHandler) checkIterationResult(r manifestReader, err error) error {
 	if err == nil {
 		err = h.checkNumbers()
 	}

@@ -101,7 +101,7 @@ func (h *dumpManifestHandler) applyVersionEdit(e *version.VersionEdit) error {
 	return h.versionEditHandler.applyVersionEdit(e)
 }
 
-func (h *dumpManifestHandler) checkIterationResult(r *wal.Reader, err error) error {
+func (h *dumpManifestHandler) checkIterationResult(r manifestReader, err error) error {
 	if err = h.versionEditHandler.checkIterationResult(r, err); err != nil {
 		h.print("%s\n", strings.TrimSpace(err.Error()))
 		return err

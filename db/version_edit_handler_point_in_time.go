@@ -8,7 +8,6 @@ import (
 	"github.com/rocksdb-go/rocksdb/db/blob"
 	"github.com/rocksdb-go/rocksdb/db/blob/blobformat"
 	"github.com/rocksdb-go/rocksdb/db/version"
-	"github.com/rocksdb-go/rocksdb/db/wal"
 	"github.com/rocksdb-go/rocksdb/file/filename"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
 )
@@ -112,7 +111,7 @@ func (h *versionEditHandlerPointInTime) onAtomicGroupReplayEnd() error {
 	return nil
 }
 
-func (h *versionEditHandlerPointInTime) checkIterationResult(r *wal.Reader, err error) error {
+func (h *versionEditHandlerPointInTime) checkIterationResult(r manifestReader, err error) error {
 	if err = h.versionEditHandler.checkIterationResult(r, err); err != nil {
 		h.releaseVersions()
 		return err

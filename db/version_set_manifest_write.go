@@ -28,7 +28,10 @@ type referencedVersionBuilder struct {
 // newReferencedVersionBuilder builds upon the family's current version. With a
 // verifier it tracks which files exist.
 func (vs *VersionSet) newReferencedVersionBuilder(cfd *ColumnFamilyData, verifier fileVerifier, allowIncomplete bool) *referencedVersionBuilder {
-	base := cfd.Current()
+	return vs.newVersionBuilderOn(cfd.Current(), cfd, verifier, allowIncomplete)
+}
+
+func (vs *VersionSet) newVersionBuilderOn(base *Version, cfd *ColumnFamilyData, verifier fileVerifier, allowIncomplete bool) *referencedVersionBuilder {
 	base.Ref()
 	return &referencedVersionBuilder{base: base, VersionBuilder: NewVersionBuilder(VersionBuilderOptions{
 		FileOptions: vs.fileOptions, IOptions: cfd.IOptions(), TableCache: cfd.TableCache(), Base: base.storage,

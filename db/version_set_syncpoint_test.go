@@ -236,8 +236,8 @@ func newGroupTest(t *testing.T, size int, mark func(i int) int) *groupTest {
 	return g
 }
 
-// recover writes the first n edits after those of a new database.
-func (g *groupTest) recover(n int) error {
+// write makes a MANIFEST of the first n edits after those of a new database.
+func (g *groupTest) write(n int) {
 	g.t.Helper()
 	edits := []*version.VersionEdit{edit(func(e *version.VersionEdit) {
 		e.SetDBId("id")
@@ -252,6 +252,12 @@ func (g *groupTest) recover(n int) error {
 		edits = append(edits, e)
 	}
 	g.writeManifest(1, append(edits, g.edits[:n]...)...)
+}
+
+// recover recovers a MANIFEST of n edits.
+func (g *groupTest) recover(n int) error {
+	g.t.Helper()
+	g.write(n)
 	_, err := g.vs.Recover(g.descriptors(testFamilies...), false, nil)
 	if got := g.vs.GetColumnFamilySet().NumberOfColumnFamilies(); got != 4 {
 		g.t.Errorf("%d families", got)
@@ -275,29 +281,167 @@ func TestVersionSetAtomicGroupTest_HandleIncompleteTrailingAtomicGroupWithVersio
 	}
 }
 
-func TestVersionSetAtomicGroupTest_HandleCorruptedAtomicGroupWithVersionSetRecover(t *testing.T) {
+// newCorruptedGroup has an edit outside of the group in its middle.
+func newCorruptedGroup(t *testing.T) *groupTest {
 	left := 4
-	g := newGroupTest(t, 4, func(i int) int {
+	return newGroupTest(t, 4, func(i int) int {
 		if i == 2 {
 			return -1
 		}
 		left--
 		return left
 	})
+}
+
+func (g *groupTest) wantMixed() {
+	g.t.Helper()
+	if want := g.edits[2].DebugString(false); g.mixed != want {
+		g.t.Errorf("the wrong edit is\n%s\nwant\n%s", g.mixed, want)
+	}
+}
+
+func TestVersionSetAtomicGroupTest_HandleCorruptedAtomicGroupWithVersionSetRecover(t *testing.T) {
+	g := newCorruptedGroup(t)
 	if err := g.recover(4); err == nil {
 		t.Error("an edit outside of the group was taken")
 	}
-	if want := g.edits[2].DebugString(false); g.mixed != want {
-		t.Errorf("the wrong edit is\n%s\nwant\n%s", g.mixed, want)
+	g.wantMixed()
+}
+
+func newWrongSizeGroup(t *testing.T) *groupTest {
+	return newGroupTest(t, 4, func(i int) int { return []int{3, 3, 1, 0}[i] })
+}
+
+func (g *groupTest) wantWrongSize() {
+	g.t.Helper()
+	if want := g.edits[1].DebugString(false); g.wrongSize != want {
+		g.t.Errorf("the wrong edit is\n%s\nwant\n%s", g.wrongSize, want)
 	}
 }
 
 func TestVersionSetAtomicGroupTest_HandleIncorrectAtomicGroupSizeWithVersionSetRecover(t *testing.T) {
-	g := newGroupTest(t, 4, func(i int) int { return []int{3, 3, 1, 0}[i] })
+	g := newWrongSizeGroup(t)
 	if err := g.recover(4); err == nil {
 		t.Error("a group of the wrong size was taken")
 	}
-	if want := g.edits[1].DebugString(false); g.wrongSize != want {
-		t.Errorf("the wrong edit is\n%s\nwant\n%s", g.wrongSize, want)
+	g.wantWrongSize()
+}
+
+// reactive follows the MANIFEST from where it has n edits.
+func (g *groupTest) reactive(n int) (*ReactiveVersionSet, error) {
+	g.t.Helper()
+	g.write(n)
+	r := NewReactiveVersionSet(g.vs)
+	g.t.Cleanup(r.Close)
+	err := r.Recover(g.descriptors(testFamilies...))
+	if got := g.vs.GetColumnFamilySet().NumberOfColumnFamilies(); got != 4 {
+		g.t.Errorf("%d families", got)
 	}
+	return r, err
+}
+
+func (g *groupTest) readAndApply(r *ReactiveVersionSet, n int) error {
+	g.write(n)
+	_, err := r.ReadAndApply()
+	return err
+}
+
+// wantHeld wants that many edits of an incomplete group kept by r.
+func (g *groupTest) wantHeld(r *ReactiveVersionSet, n int) {
+	g.t.Helper()
+	held := 0
+	for _, e := range r.tailer.readBuffer.Edits() {
+		if e != nil {
+			held++
+		}
+	}
+	if held != n {
+		g.t.Errorf("%d edits are kept, want %d", held, n)
+	}
+}
+
+func TestVersionSetAtomicGroupTest_HandleValidAtomicGroupWithReactiveVersionSetRecover(t *testing.T) {
+	g := newGroupTest(t, 3, func(i int) int { return 2 - i })
+	r, err := g.reactive(3)
+	g.noErr(err)
+	if !g.first || !g.last || g.recovered != 4+3 {
+		t.Errorf("first %t, last %t, %d edits", g.first, g.last, g.recovered)
+	}
+	g.wantHeld(r, 0)
+}
+
+func TestVersionSetAtomicGroupTest_HandleValidAtomicGroupWithReactiveVersionSetReadAndApply(t *testing.T) {
+	g := newGroupTest(t, 3, func(i int) int { return 2 - i })
+	r, err := g.reactive(0)
+	g.noErr(err)
+	if g.recovered != 4 {
+		t.Errorf("%d edits", g.recovered)
+	}
+	g.noErr(g.readAndApply(r, 3))
+	if !g.first || !g.last || g.recovered != 3 {
+		t.Errorf("first %t, last %t, %d edits", g.first, g.last, g.recovered)
+	}
+	g.wantHeld(r, 0)
+}
+
+func TestVersionSetAtomicGroupTest_HandleIncompleteTrailingAtomicGroupWithReactiveVersionSetRecover(t *testing.T) {
+	g := newGroupTest(t, 4, func(i int) int { return 3 - i })
+	r, err := g.reactive(3)
+	g.noErr(err)
+	if !g.first || g.last || g.inGroup != 3 || g.recovered != 4 {
+		t.Errorf("first %t, last %t, %d edits in the group, %d applied", g.first, g.last, g.inGroup, g.recovered)
+	}
+	g.wantHeld(r, 3)
+	g.noErr(g.readAndApply(r, 4))
+	if !g.last || g.recovered != 4 {
+		t.Errorf("last %t, %d edits", g.last, g.recovered)
+	}
+	g.wantHeld(r, 0)
+}
+
+func TestVersionSetAtomicGroupTest_HandleIncompleteTrailingAtomicGroupWithReactiveVersionSetReadAndApply(t *testing.T) {
+	g := newGroupTest(t, 4, func(i int) int { return 3 - i })
+	r, err := g.reactive(0)
+	g.noErr(err)
+	g.noErr(g.readAndApply(r, 3))
+	if !g.first || g.last || g.inGroup != 3 || g.recovered != 0 {
+		t.Errorf("first %t, last %t, %d edits in the group, %d applied", g.first, g.last, g.inGroup, g.recovered)
+	}
+	g.wantHeld(r, 3)
+}
+
+func TestVersionSetAtomicGroupTest_HandleCorruptedAtomicGroupWithReactiveVersionSetRecover(t *testing.T) {
+	g := newCorruptedGroup(t)
+	if _, err := g.reactive(4); err == nil {
+		t.Error("an edit outside of the group was taken")
+	}
+	g.wantMixed()
+}
+
+func TestVersionSetAtomicGroupTest_HandleCorruptedAtomicGroupWithReactiveVersionSetReadAndApply(t *testing.T) {
+	g := newCorruptedGroup(t)
+	r, err := g.reactive(0)
+	g.noErr(err)
+	if err := g.readAndApply(r, 4); err == nil {
+		t.Error("an edit outside of the group was taken")
+	}
+	g.wantMixed()
+}
+
+func TestVersionSetAtomicGroupTest_HandleIncorrectAtomicGroupSizeWithReactiveVersionSetRecover(t *testing.T) {
+	g := newWrongSizeGroup(t)
+	if _, err := g.reactive(4); err == nil {
+		t.Error("a group of the wrong size was taken")
+	}
+	g.wantWrongSize()
+}
+
+func TestVersionSetAtomicGroupTest_HandleIncorrectAtomicGroupSizeWithReactiveVersionSetReadAndApply(t *testing.T) {
+	g := newWrongSizeGroup(t)
+	r, err := g.reactive(0)
+	g.noErr(err)
+	if err := g.readAndApply(r, 4); err == nil {
+		t.Error("a group of the wrong size was taken")
+	}
+	g.wantWrongSize()
 }

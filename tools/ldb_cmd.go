@@ -377,7 +377,7 @@ var commonOptions = []string{"env_uri", "fs_uri", "db", "secondary_path", "leade
 	"ignore_unknown_options", "column_family", "use_txn", "txn_write_policy"}
 
 // notSupported are the common ones that are not built yet.
-var notSupported = []string{"secondary_path", "leader_path", "use_txn", "txn_write_policy"}
+var notSupported = []string{"leader_path", "use_txn", "txn_write_policy"}
 
 func (c *LDBCommand) noDBOpen() bool { return c.def.noDBOpen || c.def.dbOptional && c.dbPath == "" }
 

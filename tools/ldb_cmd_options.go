@@ -248,10 +248,17 @@ func (c *LDBCommand) openDB() {
 		families = []rocksdb.ColumnFamilyDescriptor{{Name: rocksdb.DefaultColumnFamilyName, Options: c.options.ColumnFamilyOptions}}
 	}
 	var err error
+	secondary := c.optionMap["secondary_path"]
 	if c.isFlag("ttl") {
+		if secondary != "" {
+			c.fail("Open as secondary or follower is not supported for TTL DB yet.")
+			return
+		}
 		if c.openTTL(); c.state == execFailed {
 			return
 		}
+	} else if secondary != "" {
+		c.db, c.handles, err = dbimpl.OpenAsSecondary(&c.options.DBOptions, c.dbPath, secondary, families)
 	} else if c.def.readOnly {
 		c.db, c.handles, err = dbimpl.OpenForReadOnly(&c.options.DBOptions, c.dbPath, families, false)
 	} else {

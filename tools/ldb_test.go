@@ -195,13 +195,31 @@ func TestLDBTestCase_InvalidCmdLines(t *testing.T) {
 	}
 }
 
+// A secondary instance reads a database that is open, and writes nothing to it.
+func TestLDB_SecondaryPath(t *testing.T) {
+	c := newLDBTestCase(t)
+	c.ok("put a 1 --create_if_missing", "OK")
+	d, err := rocksdb.Open(c.db, rocksdb.DefaultOptions())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	if err := d.Put(nil, []byte("b"), []byte("2")); err != nil {
+		t.Fatal(err)
+	}
+	secondary := " --secondary_path=" + t.TempDir()
+	c.ok("scan"+secondary, "a ==> 1\nb ==> 2")
+	c.fails("put c 3"+secondary, "Failed: Not implemented: Not supported operation in secondary mode.\n")
+	c.fails("scan --ttl"+secondary, "Failed: Open as secondary or follower is not supported for TTL DB yet.\n")
+}
+
 // TestLDB_NotSupported: what upstream has and we do not is refused by name.
 func TestLDB_NotSupported(t *testing.T) {
 	c := newLDBTestCase(t)
 	c.ok("put a b --create_if_missing", "OK")
 	c.fails("backup --backup_dir=x", "Failed: Not implemented: command: backup\n")
 	c.fails("put a b --use_txn", "Failed: Not implemented: --use_txn\n")
-	c.fails("scan --secondary_path=x", "Failed: Not implemented: --secondary_path\n")
+	c.fails("scan --leader_path=x", "Failed: Not implemented: --leader_path\n")
 }
 
 func TestLDBTestCase_HexPutGet(t *testing.T) {

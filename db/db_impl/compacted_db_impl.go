@@ -17,6 +17,9 @@ func (d *DBImpl) readOnlyError() error {
 	if d.compacted {
 		return errCompacted
 	}
+	if d.secondary != nil {
+		return errSecondary
+	}
 	return errReadOnly
 }
 

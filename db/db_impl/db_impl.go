@@ -79,7 +79,8 @@ type DBImpl struct {
 	families           *db.ColumnFamilySet // its map: mutex or leader of the write thread
 	defaultHandle      *db.ColumnFamilyHandleImpl
 	readOnly           bool
-	compacted          bool // readOnly, and opened as fully compacted
+	compacted          bool       // readOnly, and opened as fully compacted
+	secondary          *secondary // readOnly, and opened as a secondary instance
 	walManager         *db.WalManager
 
 	mutableDBOptions atomic.Pointer[options.MutableDBOptions]
@@ -366,7 +367,7 @@ func (d *DBImpl) getSnapshot(writeConflict bool) *snapshot.Impl {
 	s := &snapshot.Impl{}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.inplaceUpdates.Load() {
+	if d.inplaceUpdates.Load() || d.secondary != nil {
 		return nil
 	}
 	return d.st.snapshots.New(s, d.versions.LastSequence(), now, writeConflict, 0)
@@ -799,6 +800,9 @@ func (d *DBImpl) closeImpl() error {
 	for d.st.pendingPurgeJobs > 0 || d.st.purge.scheduled > 0 {
 		syncpoint.Process("DBImpl::CloseHelper:FinalPurgeDrainWait")
 		d.bgCond.Wait()
+	}
+	if d.secondary != nil {
+		d.secondary.close()
 	}
 	if d.versions != nil {
 		d.versions.Destroy()

@@ -126,6 +126,9 @@ func (d *DBImpl) EnableFileDeletions() error {
 // it lists the directories when force is set or the period has passed. What it
 // gives must go to purgeObsoleteFiles when there is something.
 func (d *DBImpl) findObsoleteFilesLocked(job *jobContext, force, noFullScan bool) {
+	if d.secondary != nil {
+		d.forgetObsoleteLocked()
+	}
 	if d.st.deletesDisabled > 0 || d.readOnly || d.st.closed {
 		return
 	}

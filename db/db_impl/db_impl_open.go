@@ -155,8 +155,19 @@ func validateDBOptions(o *rocksdb.DBOptions) error {
 	return nil
 }
 
+// openMode is how a database is open. In both modes for reading nothing is written;
+// the database changes under a secondary instance.
+type openMode uint8
+
+const (
+	openForWriting openMode = iota
+	openReadOnly
+	openSecondary
+)
+
 // newDBImpl makes the object without touching files, but for the info log.
-func newDBImpl(src *rocksdb.DBOptions, dbName string, readOnly bool) (*DBImpl, error) {
+func newDBImpl(src *rocksdb.DBOptions, dbName string, mode openMode) (*DBImpl, error) {
+	readOnly := mode != openForWriting
 	o, err := sanitizeDBOptions(dbName, src, readOnly)
 	if err != nil {
 		return nil, err
@@ -208,7 +219,7 @@ func newDBImpl(src *rocksdb.DBOptions, dbName string, readOnly bool) (*DBImpl, e
 	}
 	d.versions = db.NewVersionSet(&db.VersionSetOptions{DBName: dbName, DBOptions: d.immutable, MutableDBOptions: &mut,
 		FileOptions: d.fileOptions, TableCache: d.tableCache, WriteBufferManager: d.writeBufferManager,
-		WriteController: d.writeCtl, BlockCacheTracer: &d.blockCacheTracer, DBSessionID: d.sessionID, Unchanging: readOnly, Quarantine: d.errorHandler})
+		WriteController: d.writeCtl, BlockCacheTracer: &d.blockCacheTracer, DBSessionID: d.sessionID, Unchanging: mode == openReadOnly, Quarantine: d.errorHandler})
 	d.families = d.versions.GetColumnFamilySet()
 	d.walManager = db.NewWalManager(d.immutable)
 	d.raiseBackgroundThreads()
@@ -269,7 +280,7 @@ func open(o *rocksdb.DBOptions, dbName string, families []rocksdb.ColumnFamilyDe
 	if err := validateOpen(o, families); err != nil {
 		return nil, nil, false, err
 	}
-	if d, err = newDBImpl(o, dbName, false); err != nil {
+	if d, err = newDBImpl(o, dbName, openForWriting); err != nil {
 		return nil, nil, false, err
 	}
 	defer func() {

@@ -16,7 +16,7 @@ func OpenForReadOnly(o *rocksdb.DBOptions, dbName string, families []rocksdb.Col
 	if err := validateOpen(o, families); err != nil {
 		return nil, nil, err
 	}
-	d, err := newDBImpl(o, dbName, true)
+	d, err := newDBImpl(o, dbName, openReadOnly)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -44,6 +44,20 @@ func (d *DBImpl) openReadOnlyLocked(families []rocksdb.ColumnFamilyDescriptor, e
 	if _, _, err := d.recoverLocked(families, recoverOptions{readOnly: true, errorIfWALFileExists: errorIfWALFileExists}, ctx); err != nil {
 		return nil, err
 	}
+	sv := &db.SuperVersionContext{}
+	if handles, err = d.handlesOfFamiliesLocked(families, sv); err != nil {
+		return handles, err
+	}
+	d.st.opened = true
+	d.mu.Unlock()
+	sv.Clean()
+	d.mu.Lock()
+	return handles, nil
+}
+
+// handlesOfFamiliesLocked gives the handles of the families named, and makes the
+// state of all families visible.
+func (d *DBImpl) handlesOfFamiliesLocked(families []rocksdb.ColumnFamilyDescriptor, sv *db.SuperVersionContext) (handles []*db.ColumnFamilyHandleImpl, err error) {
 	for i := range families {
 		cfd := d.families.GetColumnFamilyByName(families[i].Name)
 		if cfd == nil {
@@ -53,13 +67,8 @@ func (d *DBImpl) openReadOnlyLocked(families []rocksdb.ColumnFamilyDescriptor, e
 		d.st.heldHandles[h] = true
 		handles = append(handles, h)
 	}
-	sv := &db.SuperVersionContext{}
 	for _, cfd := range d.families.All() {
 		cfd.InstallSuperVersion(sv, d)
 	}
-	d.st.opened = true
-	d.mu.Unlock()
-	sv.Clean()
-	d.mu.Lock()
 	return handles, nil
 }

@@ -92,7 +92,7 @@ func RepairDB(o *rocksdb.DBOptions, dbName string, families []rocksdb.ColumnFami
 	if err != nil {
 		return err
 	}
-	d, err := newDBImpl(o, dbName, false)
+	d, err := newDBImpl(o, dbName, openForWriting)
 	if err != nil {
 		_ = e.GetFileSystem().UnlockFile(lock, &rocksdb.IOOptions{})
 		return err

@@ -21,6 +21,7 @@ type FragmentBufferedReader struct {
 	Reader
 	inFragmented bool
 	start        uint64 // of the record whose fragments are in scratch
+	atOldRecord  bool
 }
 
 // NewFragmentBufferedReader makes a reader of f, which it takes over. It does
@@ -38,6 +39,10 @@ func (r *FragmentBufferedReader) UnmarkEOF() {
 		r.readRestOfBlock()
 	}
 }
+
+// AtOldRecord tells that reading stopped at a record of the file's former life. The
+// records that take its place will be found by another reader.
+func (r *FragmentBufferedReader) AtOldRecord() bool { return r.atOldRecord }
 
 // ReadRecord gives the next logical record; ok is false when it is not there
 // yet, and a later call may find it. The record is valid until the next call.
@@ -87,14 +92,18 @@ func (r *FragmentBufferedReader) ReadRecord(mode rocksdb.WALRecoveryMode) (recor
 		case eofOutcome:
 			return nil, false
 		case badHeader, oldRecord:
+			if r.atOldRecord = outcome == oldRecord; r.atOldRecord {
+				r.forgetPartial() // its rest is not written yet
+			}
 			r.dropPartial("error in middle of record")
 			return nil, false
 		case badRecord:
 			r.dropPartial("error in middle of record")
 		case badRecordChecksum, badRecordLen:
-			if r.recycled && outcome == badRecordChecksum {
+			if r.recycled {
 				// Most likely the rest of an older record.
 				r.forgetPartial()
+				r.atOldRecord = true
 				return nil, false
 			}
 			if outcome == badRecordLen {

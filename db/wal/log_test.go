@@ -519,6 +519,10 @@ func TestFragmentBufferedReader_BadLength(t *testing.T) {
 		l.write(bigString("bar", BlockSize-l.headerSize()))
 		l.write("foo")
 		l.contents[4]++
+		if recycle { // it may be part of an older record
+			l.want("EOF")
+			continue
+		}
 		l.want("foo")
 		l.wantDropped(BlockSize)
 		l.wantError("bad record length")
