@@ -107,7 +107,7 @@ func (f *ForwardIterator) memtableIterator(m *memtable.MemTable, immutable bool)
 			f.err = err
 		}
 	}
-	return m.NewIterator(f.ro, f.sv.MutableCFOptions.PrefixExtractor, nil)
+	return m.NewIterator(f.ro, f.sv.MutableCFOptions.PrefixExtractor, f.sv.SeqnoToTimeMapping)
 }
 
 func (f *ForwardIterator) tableIterator(file *version.FileMetaData) internaliter.InternalIterator {

@@ -175,7 +175,7 @@ func TestSeqnoTimeTest_TemperatureBasicUniversal(t *testing.T) {
 		x.wantCold(i*20+200, true)
 	}
 	if h, c := x.sizeAt(rocksdb.TemperatureUnknown), x.sizeAt(rocksdb.TemperatureCold); h >= hot || c <= cold {
-		t.Fatalf("hot %d to %d bytes, cold %d to %d", hot, h, cold, c)
+		x.Fatalf("hot %d to %d bytes, cold %d to %d", hot, h, cold, c)
 	}
 	for range 5 {
 		x.pass(1000)
@@ -216,7 +216,7 @@ func TestSeqnoTimeTest_TemperatureBasicLevel(t *testing.T) {
 		x.compactForced()
 		h, c := x.sizeAt(rocksdb.TemperatureUnknown), x.sizeAt(rocksdb.TemperatureCold)
 		if h >= hot || c <= cold {
-			t.Fatalf("step %d: hot %d to %d bytes, cold %d to %d", i, hot, h, cold, c)
+			x.Fatalf("step %d: hot %d to %d bytes, cold %d to %d", i, hot, h, cold, c)
 		}
 		hot, cold = h, c
 		x.wantCold(i*20+450, false)
@@ -309,7 +309,7 @@ func TestSeqnoTimeTablePropTest_MultiCFs(t *testing.T) {
 		x.putEach(0, 0, 200, 100)
 		x.flush(0)
 		if x.tables(0, 1)[0].SeqnoToTimeMapping != "" || !x.mapping().Empty() {
-			t.Fatal("times are recorded")
+			x.Fatal("times are recorded")
 		}
 		one := o
 		track(&one, 10000)
@@ -340,7 +340,7 @@ func TestSeqnoTimeTablePropTest_MultiCFs(t *testing.T) {
 		x.flush(0)
 		x.waitForCompact()
 		if x.tables(0, 1)[0].SeqnoToTimeMapping != "" {
-			t.Fatal("the default family's table has times")
+			x.Fatal("the default family's table has times")
 		}
 		x.putEach(2, 0, 1000, 100)
 		x.between("pairs for both families", x.mapping().Size(), 500, math.MaxInt)
@@ -408,11 +408,11 @@ func TestSeqnoTimeTablePropTest_SeqnoToTimeMappingUniversal(t *testing.T) {
 		x.compactForced()
 		precludes := o.PrecludeLastLevelDataSeconds > 0
 		if on5, on6 := x.numTableFilesAtLevel(5, 0) > 0, x.numTableFilesAtLevel(6, 0) > 0; on5 != precludes || on6 == precludes {
-			t.Fatalf("tables on L5: %t, on L6: %t", on5, on6)
+			x.Fatalf("tables on L5: %t, on L6: %t", on5, on6)
 		}
 		wantTimes(1)
 		if slices.Contains(sequences(), 0) {
-			t.Fatal("a sequence number was set to 0")
+			x.Fatal("a sequence number was set to 0")
 		}
 		// Half of the data grows old.
 		x.clock.MockSleepForSeconds(8000)
@@ -424,12 +424,12 @@ func TestSeqnoTimeTablePropTest_SeqnoToTimeMappingUniversal(t *testing.T) {
 		}
 		seqs := sequences()
 		if len(seqs) <= 300 || slices.ContainsFunc(seqs[:100], func(s uint64) bool { return s != 0 }) || slices.Contains(seqs[len(seqs)-100:], 0) {
-			t.Fatalf("sequence numbers %d", seqs)
+			x.Fatalf("sequence numbers %d", seqs)
 		}
 		x.clock.MockSleepForSeconds(20000)
 		x.compactForced()
 		if x.numTableFilesAtLevel(6, 0) == 0 {
-			t.Fatal("nothing on the last level")
+			x.Fatal("nothing on the last level")
 		}
 	})
 }

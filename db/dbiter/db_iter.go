@@ -109,7 +109,7 @@ type DBIter struct {
 	lazyBlob    []byte // index of the value, when it is left to PrepareValue
 	savedTS     []byte
 
-	savedWriteTime uint64 // reverse: of pinnedValue
+	savedWriteTime uint64 // of pinnedValue, or of the base of a merge
 
 	prefix       []byte
 	lowerBound   []byte
@@ -305,13 +305,14 @@ func (d *DBIter) GetProperty(name string) (string, error) {
 }
 
 // writeTime is about when the value shown was written, in seconds since the
-// epoch; UnknownUnixTime where that is not known or the value is merged. A step
-// forwards does not ask for it, since the inner iterator still stands there.
+// epoch; of a merged value, when its base was. UnknownUnixTime where that is not
+// known or there is no base. A step forwards does not ask for it, since the inner
+// iterator still stands there.
 func (d *DBIter) writeTime() uint64 {
 	switch {
-	case !d.valid || d.entryIsMerged:
+	case !d.valid:
 		return internaliter.UnknownUnixTime
-	case d.dir == forward:
+	case d.dir == forward && !d.entryIsMerged:
 		return d.iter.WriteUnixTime()
 	}
 	return d.savedWriteTime

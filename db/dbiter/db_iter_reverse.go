@@ -225,7 +225,7 @@ func (d *DBIter) mergeUsingSeek(start []byte) bool {
 			return false
 		}
 		if d.ikey.Type != dbformat.TypeMerge {
-			return d.mergeWithBase(d.ikey.Type, d.iter.Value())
+			return d.mergeWithPresent()
 		}
 		d.pushOperand()
 	}

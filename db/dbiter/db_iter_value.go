@@ -7,6 +7,7 @@ import (
 	"github.com/rocksdb-go/rocksdb/db/seqnotime"
 	"github.com/rocksdb-go/rocksdb/db/wide"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
+	"github.com/rocksdb-go/rocksdb/table/internaliter"
 	"github.com/rocksdb-go/rocksdb/test_util/syncpoint"
 )
 
@@ -132,7 +133,7 @@ func (d *DBIter) mergeValuesNewToOld() bool {
 			d.pushOperand()
 			continue
 		}
-		if !d.mergeWithBase(d.ikey.Type, d.iter.Value()) {
+		if !d.mergeWithPresent() {
 			return false
 		}
 		d.iter.Next()
@@ -147,6 +148,12 @@ func (d *DBIter) mergeValuesNewToOld() bool {
 	return d.mergeWithBase(dbformat.TypeDeletion, nil)
 }
 
+// mergeWithPresent merges the collected operands over the inner iterator's entry.
+func (d *DBIter) mergeWithPresent() bool {
+	d.savedWriteTime = d.iter.WriteUnixTime()
+	return d.mergeWithBase(d.ikey.Type, d.iter.Value())
+}
+
 // mergeWithBase merges the collected operands over a base entry; a deletion is
 // no base.
 // Upstream: DBIter::SetValueAndColumnsFromMergeResult.
@@ -156,7 +163,9 @@ func (d *DBIter) mergeWithBase(t dbformat.ValueType, raw []byte) bool {
 	}
 	var base []byte
 	d.wide.clear()
-	if !isDeletion(t) {
+	if isDeletion(t) {
+		d.savedWriteTime = internaliter.UnknownUnixTime
+	} else {
 		if !d.setInPlaceValue(t, raw) {
 			return false
 		}
