@@ -289,11 +289,8 @@ func checkMemtableOnlyTimestamps(dbo *rocksdb.DBOptions, cmp rocksdb.Comparator)
 // CheckBuilt refuses, beside ValidateOptions, values whose feature is not there
 // yet.
 func CheckBuilt(o *rocksdb.ColumnFamilyOptions) error {
-	switch {
-	case o.CompactionThreadLimiter != nil && !isBuiltInLimiter(o.CompactionThreadLimiter):
+	if o.CompactionThreadLimiter != nil && !isBuiltInLimiter(o.CompactionThreadLimiter) {
 		return rocksdb.NotSupported("compaction_thread_limiter other than the built-in one")
-	case o.CompactionStyle == rocksdb.CompactionStyleFIFO && o.CompactionOptionsFIFO.AllowTrivialCopyWhenChangeTemperature:
-		return rocksdb.NotSupported("compaction_options_fifo.allow_trivial_copy_when_change_temperature is not built yet")
 	}
 	return nil
 }

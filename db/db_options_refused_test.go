@@ -50,10 +50,6 @@ func TestDBOptionsRefused_ColumnFamily(t *testing.T) {
 	defer good.Close()
 	for option, set := range map[string]func(o *rocksdb.ColumnFamilyOptions){
 		"enable_blob_direct_write": func(o *rocksdb.ColumnFamilyOptions) { o.EnableBlobFiles, o.EnableBlobDirectWrite = true, true },
-		"allow_trivial_copy_when_change_temperature": func(o *rocksdb.ColumnFamilyOptions) {
-			o.CompactionStyle = rocksdb.CompactionStyleFIFO
-			o.CompactionOptionsFIFO.AllowTrivialCopyWhenChangeTemperature = true
-		},
 		"paranoid_memory_checks": func(o *rocksdb.ColumnFamilyOptions) {
 			o.ParanoidMemoryChecks, o.MemtableFactory = true, memtable.NewVectorRepFactory(0)
 		},

@@ -365,8 +365,7 @@ func (d *DBImpl) runCompactionLocked(c *compaction.Compaction, m *manualCompacti
 		}
 		d.notifyCompactionCompleted(cfd, c, stats, jc, err)
 	case c.IsTrivialCopyCompaction():
-		err = rocksdb.NotSupported("FIFO compaction that changes temperature")
-		c.ReleaseCompactionFiles(err)
+		err = d.trivialCopyLocked(cfd, c, jc, log)
 	case (m == nil || !m.noTrivial) && c.IsTrivialMove():
 		err = d.trivialMoveLocked(cfd, c, jc, log)
 	default:
