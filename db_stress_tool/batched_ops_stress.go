@@ -49,6 +49,8 @@ func (b *batchedOpsTest) put(t *threadState, wo *rocksdb.WriteOptions, cfs []int
 		switch {
 		case b.putsEntity(base):
 			err = b.addEntity(batch, cf, k, base, v)
+		case b.putsTimed(base):
+			err = batch.TimedPut(cf, k, v, b.writeTime(t))
 		case f.UseMerge:
 			err = batch.MergeCF(cf, k, v)
 		default:

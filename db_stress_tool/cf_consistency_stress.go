@@ -66,10 +66,13 @@ func (c *cfConsistencyTest) put(t *threadState, wo *rocksdb.WriteOptions, cfs []
 	f, k := c.flags, c.tool.keys.key(keys[0])
 	base := c.batchID.Add(1) - 1
 	v := f.generateValue(base)
+	at := c.writeTime(t)
 	if c.write(t, wo, "multi put or merge", cfs, func(b *writebatch.WriteBatch, cf rocksdb.ColumnFamilyHandle) error {
 		switch {
 		case c.putsEntity(base):
 			return c.addEntity(b, cf, k, base, v)
+		case c.putsTimed(base):
+			return b.TimedPut(cf, k, v, at)
 		case f.UseMerge:
 			return b.MergeCF(cf, k, v)
 		}

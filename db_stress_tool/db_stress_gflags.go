@@ -129,11 +129,11 @@ type Flags struct {
 	BlobCacheSize                             uint64  `flag:"blob_cache_size,2147483648" help:"bytes of a blob cache of its own"`
 	BlobCacheNumshardbits                     int32   `flag:"blob_cache_numshardbits,6" help:"log2 of its shards"`
 	PrepopulateBlobCache                      int32   `flag:"prepopulate_blob_cache,0" help:"Options::prepopulate_blob_cache"`
-	PrecludeLastLevelDataSeconds              int64   `flag:"preclude_last_level_data_seconds,0" unbuilt:"0" help:"Options::preclude_last_level_data_seconds"`
-	PreserveInternalTimeSeconds               int64   `flag:"preserve_internal_time_seconds,0" unbuilt:"0" help:"Options::preserve_internal_time_seconds"`
-	UseTimedPutOneIn                          uint32  `flag:"use_timed_put_one_in,0" unbuilt:"0" help:"use timed put once in that many operations; 0 never"`
-	FileTemperatureAgeThresholds              string  `flag:"file_temperature_age_thresholds," unbuilt:"" help:"file temperature age thresholds"`
-	AllowTrivialCopyWhenChangeTemperature     bool    `flag:"allow_trivial_copy_when_change_temperature,true" unbuilt:"false" help:"allow trivial copy when change temperature"`
+	PrecludeLastLevelDataSeconds              int64   `flag:"preclude_last_level_data_seconds,0" help:"Options::preclude_last_level_data_seconds"`
+	PreserveInternalTimeSeconds               int64   `flag:"preserve_internal_time_seconds,0" help:"Options::preserve_internal_time_seconds"`
+	UseTimedPutOneIn                          uint32  `flag:"use_timed_put_one_in,0" help:"use timed put once in that many operations; 0 never"`
+	FileTemperatureAgeThresholds              string  `flag:"file_temperature_age_thresholds," help:"file temperature age thresholds"`
+	AllowTrivialCopyWhenChangeTemperature     bool    `flag:"allow_trivial_copy_when_change_temperature,true" help:"allow trivial copy when change temperature"`
 	Reopen                                    int32   `flag:"reopen,10" help:"times the database is reopened"`
 	BloomBits                                 float64 `flag:"bloom_bits,10" help:"bits a key of the filter"`
 	BloomBeforeLevel                          int32   `flag:"bloom_before_level,999" help:"levels below this have Bloom filters, others Ribbon; 2147483647 for Bloom"`

@@ -620,6 +620,17 @@ func (s *stressTest) buildOptionsTable() {
 	if ribbonOnly {
 		m["table_factory.filter_policy.bloom_before_level"] = []string{"-1", "0", "1", "2", "2147483646", "2147483647"}
 	}
+	if f.FileTemperatureAgeThresholds != "" {
+		m["compaction_options_fifo.file_temperature_age_thresholds"] = []string{
+			"{{temperature=kWarm;age=10}:{temperature=kCool;age=30}:{temperature=kCold;age=100}:{temperature=kIce;age=300}}",
+			"{{temperature=kWarm;age=30}:{temperature=kCold;age=300}}", "{{temperature=kCold;age=100}}", "{}"}
+		m["compaction_options_fifo.allow_trivial_copy_when_change_temperature"] = []string{strconv.FormatBool(f.AllowTrivialCopyWhenChangeTemperature)}
+	}
+	// -1 begins with nothing kept out of the last level, and may change that.
+	if f.PrecludeLastLevelDataSeconds != 0 {
+		m["preclude_last_level_data_seconds"] = []string{"0", "5", "30", "5000"}
+	}
+	m["preserve_internal_time_seconds"] = []string{"0", "5", "30", "5000"}
 	s.optionValues = m
 	s.optionNames = slices.Sorted(maps.Keys(m))
 }

@@ -4,6 +4,7 @@
 package dbstresstool
 
 import (
+	"fmt"
 	"math"
 	"strings"
 
@@ -347,6 +348,17 @@ func (s *stressTest) cfOptionsFromFlags(o *rocksdb.ColumnFamilyOptions) error {
 		}
 		*x.to = v
 	}
+	if ages := f.FileTemperatureAgeThresholds; ages != "" {
+		cfg := rocksdb.DefaultConfigOptions()
+		next, err := options.GetColumnFamilyOptionsFromString(&cfg, o, fmt.Sprintf(
+			"compaction_options_fifo={file_temperature_age_thresholds=%s;allow_trivial_copy_when_change_temperature=%t}",
+			ages, f.AllowTrivialCopyWhenChangeTemperature))
+		if err != nil {
+			return rocksdb.InvalidArgument("--file_temperature_age_thresholds", err.Error())
+		}
+		*o = next
+	}
+	// -1 is: off, but SetOptions may turn it on.
 	o.PrecludeLastLevelDataSeconds = uint64(max(f.PrecludeLastLevelDataSeconds, 0))
 	o.PreserveInternalTimeSeconds = uint64(f.PreserveInternalTimeSeconds)
 	switch f.Memtablerep {

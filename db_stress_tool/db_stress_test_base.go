@@ -7,6 +7,7 @@ package dbstresstool
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"sync"
@@ -403,6 +404,33 @@ func (s *stressTest) multiGet(ro *rocksdb.ReadOptions, cf int, keys [][]byte) (v
 func (s *stressTest) putsEntity(base uint32) bool {
 	n := s.flags.UsePutEntityOneIn
 	return n > 0 && base%n == 0
+}
+
+// commonFactorSkew keeps numbers of one choice from being all those of another.
+const commonFactorSkew = 1872439133
+
+// putsTimed tells whether the value of that number is written with a time.
+func (s *stressTest) putsTimed(base uint32) bool {
+	n := s.flags.UseTimedPutOneIn
+	return n > 0 && !s.putsEntity(base) && (base+commonFactorSkew)%n == 0
+}
+
+// writeTime chooses a time of writing, in Unix seconds: none, one that is kept, or
+// the oldest of those.
+// Upstream: GetWriteUnixTime.
+func (s *stressTest) writeTime(t *threadState) uint64 {
+	kept := uint64(max(s.flags.PreserveInternalTimeSeconds, s.flags.PrecludeLastLevelDataSeconds, 0))
+	now, err := s.options.Env.GetSystemClock().GetCurrentTime()
+	mode := t.rand.Uniform(3)
+	switch {
+	case mode == 0 || err != nil:
+		return math.MaxUint64
+	case mode == 2:
+		return uint64(now) - kept
+	case kept == 0:
+		return uint64(now)
+	}
+	return uint64(now) - uint64(t.rand.Uniform(int(kept)))
 }
 
 // putOrMerge writes a value the way that the flags and its number say.

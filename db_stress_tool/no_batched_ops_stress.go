@@ -401,8 +401,16 @@ func (n *nonBatchedTest) put(t *threadState, wo *rocksdb.WriteOptions, cfs []int
 	p := t.shared.preparePut(cf, key)
 	base := p.finalValueBase()
 	v := n.flags.generateValue(base)
-	ingested := !n.putsEntity(base) && n.ingestsBatch(t)
+	timed := n.putsTimed(base)
+	ingested := !timed && !n.putsEntity(base) && n.ingestsBatch(t)
 	done, err := n.writeUntilDone("TestPut", func() error {
+		if timed {
+			b := newBatch()
+			if err := b.TimedPut(n.cf(cf), k, v, n.writeTime(t)); err != nil {
+				return err
+			}
+			return n.db.Write(wo, b)
+		}
 		if ingested {
 			return n.ingest(wo, func(b *writebatchwithindex.WriteBatchWithIndex) error {
 				if n.flags.UseMerge {
