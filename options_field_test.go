@@ -92,8 +92,11 @@ func TestFieldUnknownTableFactory(t *testing.T) { // facebook/rocksdb#10094
 	cfg := rocksdb.DefaultConfigOptions()
 	cfg.IgnoreUnsupportedOptions = false
 	_, err := rocksdb.GetColumnFamilyOptionsFromString(&cfg, rocksdb.DefaultColumnFamilyOptions(), "table_factory=NoSuchTable")
-	if rocksdb.CodeOf(err) != rocksdb.CodeInvalidArgument {
-		t.Error(err)
+	wantInvalid(t, err, "NoSuchTable")
+	cfg.IgnoreUnsupportedOptions = true
+	f, err := rocksdb.GetColumnFamilyOptionsFromString(&cfg, rocksdb.DefaultColumnFamilyOptions(), "table_factory=NoSuchTable")
+	if err != nil || f.TableFactory != nil && f.TableFactory.Name() == rocksdb.BlockBasedTableName {
+		t.Errorf("%v, %v", f.TableFactory, err)
 	}
 }
 
@@ -216,12 +219,12 @@ func TestFieldIgnoredOptions(t *testing.T) { // facebook/rocksdb#3527
 			cfg := rocksdb.DefaultConfigOptions()
 			cfg.IgnoreUnknownOptions = false
 			_, _, err := rocksdb.LoadLatestOptions(&cfg, dir, nil)
-			wantInvalid(t, err, "no_such_option")
+			wantInvalid(t, err, "Extra option not recognized: no_such_option")
 			cfg.IgnoreUnknownOptions = true
 			if _, _, err = rocksdb.LoadLatestOptions(&cfg, dir, nil); later && err != nil {
 				t.Errorf("%s, %s: %v", section, version, err)
 			} else if !later {
-				wantInvalid(t, err, "no_such_option")
+				wantInvalid(t, err, "Extra option not recognized: no_such_option")
 			}
 		}
 	}
@@ -313,6 +316,9 @@ func TestFieldSetOptionsDuringCompaction(t *testing.T) { // facebook/rocksdb#132
 	check()
 	if n, _ := db.GetProperty("rocksdb.num-files-at-level0"); n != "7" {
 		t.Errorf("%s files at level 0", n)
+	}
+	if n, _ := db.GetProperty("rocksdb.num-files-at-level6"); n != "1" {
+		t.Errorf("%s files at level 6", n)
 	}
 	if _, text := newestOptions(t, dir); !strings.Contains(text, "level0_file_num_compaction_trigger=99\n") {
 		t.Error("the OPTIONS file has another trigger")
