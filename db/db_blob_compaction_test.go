@@ -96,6 +96,8 @@ func TestDBBlobCompactionTest_BlindWriteFilter(t *testing.T) {
 // Neither decision is one that a filter of users may make; of keys with "a" the
 // value decides.
 func TestDBBlobBadCompactionFilterTest_BadDecisionFromCompactionFilter(t *testing.T) {
+	x := newBlobTest(t)
+	_, x.env = x.emulatedTime(true) // background jobs sleep after an error
 	for _, byKey := range []rocksdb.CompactionFilterDecision{rocksdb.FilterChangeBlobIndex, rocksdb.FilterIOError} {
 		for _, byValue := range []rocksdb.CompactionFilterDecision{rocksdb.FilterUndetermined, rocksdb.FilterChangeBlobIndex, rocksdb.FilterIOError} {
 			bad := blobKeyFilter{value: byValue, key: func(key []byte) (rocksdb.CompactionFilterDecision, []byte, []byte) {
@@ -104,8 +106,10 @@ func TestDBBlobBadCompactionFilterTest_BadDecisionFromCompactionFilter(t *testin
 				}
 				return byKey, nil, nil
 			}}
+			o := x.last
+			o.Env, o.CompactionFilter = x.env, bad
 			for _, k := range []string{"a", "b"} {
-				x := newBlobTest(t, bad.set)
+				x.destroyAndReopen(o)
 				x.puts(0, k+"_key", "value", "flush")
 				x.wantIs(x.db.CompactRange(nil, nil, nil), rocksdb.ErrNotSupported)
 			}

@@ -367,9 +367,12 @@ func (s *stressTest) cfOptionsFromFlags(o *rocksdb.ColumnFamilyOptions) error {
 	case "vector":
 		o.MemtableFactory = memtable.NewVectorRepFactory(0)
 	}
-	if f.UseFullMergeV1 {
+	switch {
+	case f.UseFullMergeV1:
 		o.MergeOperator = mergeoperators.PutOperator{}
-	} else {
+	case f.UsePutEntityOneIn > 0:
+		o.MergeOperator = &stressWideMergeOperator{putEntityOneIn: f.UsePutEntityOneIn}
+	default:
 		o.MergeOperator = mergeoperators.PutOperatorV2{}
 	}
 	s.timestampsFromFlags(o)

@@ -453,11 +453,10 @@ func (t *Tool) checkFlags() string {
 		{!f.SkipVerifydb || f.ContinuousVerificationInterval <= 0, "Must set -continuous_verification_interval=0 if skip_verifydb is true."},
 		{!filter || f.AcquireSnapshotOneIn <= 0 && f.CompactRangeOneIn <= 0 && f.Iterpercent <= 0 && f.Prefixpercent <= 0 && !f.TestBatchesSnapshots && !f.TestCFConsistency && !f.CheckMultigetConsistency && !f.CheckMultigetEntityConsistency,
 			"acquire_snapshot_one_in, compact_range_one_in, iterpercent, prefixpercent, test_batches_snapshots, test_cf_consistency, check_multiget_consistency, check_multiget_entity_consistency must all be 0 when using compaction filter or inplace update support"},
-		{f.UsePutEntityOneIn == 0 || !f.UseMerge && !f.UseFullMergeV1, "NotSupported: --use_put_entity_one_in with --use_merge: a merge operator of wide columns is not built yet"},
 		{!f.stamped() || f.UserTimestampSize == timestampSize, fmt.Sprintf("Only -user_timestamp_size=%d is supported in stress test.", timestampSize)},
 		{!f.stamped() || !f.TestCFConsistency && !f.TestBatchesSnapshots, "Due to per-key ts-seq ordering constraint, only the (default) non-batched test is supported with timestamp."},
 		{!f.stamped() || f.IngestExternalFileOneIn <= 0, "Bulk loading may not support timestamp yet."},
-		{!f.stamped() || f.UsePutEntityOneIn == 0, "Wide columns are incompatible with V1 Merge, the multi-op transaction test, and user-defined timestamps"},
+		{f.UsePutEntityOneIn == 0 || !f.UseFullMergeV1 && !f.TestMultiOpsTxns && !f.stamped(), "Wide columns are incompatible with V1 Merge, the multi-op transaction test, and user-defined timestamps"},
 		{f.KillRandomTest == 0 || killpoint.Enabled, "NotSupported: --kill_random_test in a program that was built without the tag killpoint"},
 		{f.Memtablerep == "skip_list" || f.Memtablerep == "prefix_hash" || f.Memtablerep == "vector", "Cannot parse memreptable " + f.Memtablerep},
 	} {

@@ -285,15 +285,11 @@ type merger struct {
 }
 
 // FullMerge implements dbiter.Merger.
-func (g *merger) FullMerge(key, existing []byte, operands [][]byte, dst []byte) ([]byte, error) {
+func (g *merger) FullMerge(key []byte, kind merge.BaseValueKind, base []byte, operands [][]byte) ([]byte, dbformat.ValueType, error) {
 	io := g.cfd.IOptions()
-	g.m.Operator, g.m.Key, g.m.Operands = io.MergeOperator, key, operands
-	g.m.Base, g.m.Value = merge.NoBaseValue, nil
-	if existing != nil {
-		g.m.Base, g.m.Value = merge.PlainBaseValue, existing
-	}
+	g.m.Operator, g.m.Key, g.m.Base, g.m.Value, g.m.Operands = io.MergeOperator, key, kind, base, operands
 	g.m.Logger, g.m.Statistics, g.m.Clock, g.m.PerfContext = io.Logger, io.Stats, io.Clock, g.perf
-	return g.m.ResultValue()
+	return g.m.Result()
 }
 
 // resolver finds blob values through the iterator's version.

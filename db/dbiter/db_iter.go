@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/rocksdb-go/rocksdb/db/dbformat"
+	"github.com/rocksdb-go/rocksdb/db/merge"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
 	"github.com/rocksdb-go/rocksdb/monitoring"
 	"github.com/rocksdb-go/rocksdb/table/internaliter"
@@ -25,13 +26,13 @@ type Resolver interface {
 	GetBlob(ro *rocksdb.ReadOptions, userKey, blobIndex []byte, value *rocksdb.PinnableSlice) error
 }
 
-// Merger applies merge operands; package merge's TimedFullMerge bound to a
-// column family's operator.
+// Merger applies merge operands; package merge's FullMerge bound to a column
+// family's operator.
 type Merger interface {
-	// FullMerge gives the value of operands (oldest first) over existing, nil
-	// when there is none. The result may be one of the arguments or appended to
-	// dst.
-	FullMerge(key, existing []byte, operands [][]byte, dst []byte) ([]byte, error)
+	// FullMerge merges operands, the oldest first, into a base of a kind. The
+	// result is a plain value or, as its type tells, an entity. It is valid until
+	// the next call and may be one of the arguments.
+	FullMerge(key []byte, kind merge.BaseValueKind, base []byte, operands [][]byte) ([]byte, dbformat.ValueType, error)
 }
 
 // ActiveMemtable is the memtable that entries met may ask to be flushed.

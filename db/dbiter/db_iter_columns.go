@@ -13,16 +13,14 @@ import (
 // Upstream: DBIter::ValueColumnsState.
 type wideState struct {
 	entity  []byte // as stored; nil: a plain value
-	merged  bool   // the default column is the merge's result instead
 	ready   bool   // columns are those of the present entry
 	columns rocksdb.WideColumns
-	buf     []byte // of entity where it does not outlive the inner iterator's step
 	blobBuf []byte
 }
 
 // clear is upstream's DBIter::ValueColumnsState::ClearWideColumns and
 // DBIter::ValueColumnsState::ClearLazyEntity.
-func (w *wideState) clear() { w.entity, w.merged, w.ready = nil, false, false }
+func (w *wideState) clear() { w.entity, w.ready = nil, false }
 
 // blobFetcher gives the resolver the form that package wide wants.
 type blobFetcher struct{ d *DBIter }
@@ -34,18 +32,6 @@ func (f blobFetcher) FetchBlob(userKey []byte, index *blobformat.BlobIndex, valu
 	}
 	err := f.d.resolver.GetBlob(&f.d.ro, userKey, index.EncodeTo(nil), value)
 	return uint64(value.Size()), err
-}
-
-// keepEntity holds a merge's base, which goes when the inner iterator moves.
-// Upstream: DBIter::ValueColumnsState::SaveEntitySliceIfNeeded.
-func (d *DBIter) keepEntity(entity []byte) bool {
-	resolved, err := wide.ResolveEntityForMerge(entity, d.savedKey.GetUserKey(), blobFetcher{d})
-	if err != nil {
-		return d.fail(err)
-	}
-	d.wide.buf = append(d.wide.buf[:0], resolved...)
-	d.wide.entity, d.wide.merged = d.wide.buf, true
-	return true
 }
 
 // Columns gives the present entry's columns in order: of a plain value it is
@@ -91,18 +77,6 @@ func (d *DBIter) parseColumns() (err error) {
 		}
 		entity = w.blobBuf
 	}
-	if !w.merged {
-		w.columns, err = wide.DeserializeSimple(w.columns, entity)
-		return err
-	}
-	// The default column, whose name sorts first, is put in where it is not.
-	w.columns = append(w.columns, rocksdb.WideColumn{Name: emptyName})
-	if w.columns, err = wide.DeserializeSimple(w.columns, entity); err != nil {
-		return err
-	}
-	if len(w.columns) > 1 && len(w.columns[1].Name) == 0 {
-		w.columns = append(w.columns[:0], w.columns[1:]...)
-	}
-	w.columns[0].Value = d.value
-	return nil
+	w.columns, err = wide.DeserializeSimple(w.columns, entity)
+	return err
 }

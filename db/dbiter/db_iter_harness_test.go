@@ -9,10 +9,12 @@ import (
 	"testing"
 
 	"github.com/rocksdb-go/rocksdb/db/dbformat"
+	"github.com/rocksdb-go/rocksdb/db/merge"
 	"github.com/rocksdb-go/rocksdb/db/seqnotime"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
 	"github.com/rocksdb-go/rocksdb/table/internaliter"
 	"github.com/rocksdb-go/rocksdb/util"
+	"github.com/rocksdb-go/rocksdb/utilities/merge_operators"
 )
 
 type entry struct {
@@ -202,20 +204,13 @@ func (it *testIterator) IsKeyPinned() bool   { return !it.unpinned }
 func (it *testIterator) IsValuePinned() bool { return !it.unpinned }
 func (it *testIterator) Prepare(opts any)    { it.prepares++ }
 
-// joinMerger joins what there is by commas, as upstream's "stringappend".
-type joinMerger struct{}
+// joinMerger joins what there is by commas.
+type joinMerger struct{ m merge.FullMerge }
 
-func (joinMerger) FullMerge(_, existing []byte, operands [][]byte, dst []byte) ([]byte, error) {
-	if existing != nil {
-		dst = append(dst, existing...)
-	}
-	for i, o := range operands {
-		if i > 0 || existing != nil {
-			dst = append(dst, ',')
-		}
-		dst = append(dst, o...)
-	}
-	return dst, nil
+func (j *joinMerger) FullMerge(key []byte, kind merge.BaseValueKind, base []byte, operands [][]byte) ([]byte, dbformat.ValueType, error) {
+	j.m.Operator = mergeoperators.NewStringAppendOperator(",")
+	j.m.Key, j.m.Base, j.m.Value, j.m.Operands = key, kind, base, operands
+	return j.m.Result()
 }
 
 // iterTest is a DBIter over a testIterator, driven by scripts.
@@ -260,7 +255,7 @@ type iterOptions func(c *Config, ro *rocksdb.ReadOptions)
 
 func defaultConfig(inner internaliter.InternalIterator, icmp *dbformat.InternalKeyComparator, seq uint64, options ...iterOptions) *Config {
 	ro := rocksdb.DefaultReadOptions()
-	c := &Config{ReadOptions: &ro, Comparator: icmp, Iter: inner, Sequence: seq, MaxSequentialSkip: 8, Merger: joinMerger{}}
+	c := &Config{ReadOptions: &ro, Comparator: icmp, Iter: inner, Sequence: seq, MaxSequentialSkip: 8, Merger: &joinMerger{}}
 	for _, o := range options {
 		o(c, &ro)
 	}

@@ -4,6 +4,7 @@ package dbiter
 
 import (
 	"github.com/rocksdb-go/rocksdb/db/dbformat"
+	"github.com/rocksdb-go/rocksdb/db/merge"
 	"github.com/rocksdb-go/rocksdb/db/seqnotime"
 	"github.com/rocksdb-go/rocksdb/db/wide"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
@@ -161,28 +162,35 @@ func (d *DBIter) mergeWithBase(t dbformat.ValueType, raw []byte) bool {
 	if d.merger == nil {
 		return d.fail(rocksdb.InvalidArgument("merge_operator_ must be set."))
 	}
-	var base []byte
 	d.wide.clear()
-	if isDeletion(t) {
+	kind, base := merge.NoBaseValue, []byte(nil)
+	switch {
+	case isDeletion(t):
 		d.savedWriteTime = internaliter.UnknownUnixTime
-	} else {
-		if !d.setInPlaceValue(t, raw) {
-			return false
+	case t == dbformat.TypeWideColumnEntity:
+		entity, err := wide.ResolveEntityForMerge(raw, d.savedKey.GetUserKey(), blobFetcher{d})
+		if err != nil {
+			return d.fail(err)
 		}
-		if t == dbformat.TypeWideColumnEntity && !d.keepEntity(raw) {
-			return false
-		}
-		if base = d.value; base == nil {
-			base = []byte{}
-		}
+		kind, base = merge.WideBaseValue, entity
+	case d.setInPlaceValue(t, raw):
+		kind, base = merge.PlainBaseValue, d.value
+	default:
+		return false
 	}
-	result, err := d.merger.FullMerge(d.userKey(), base, d.mergeContext.GetOperands(), d.mergeBuf[:0])
+	result, t, err := d.merger.FullMerge(d.userKey(), kind, base, d.mergeContext.GetOperands())
 	if err != nil {
 		return d.fail(err)
 	}
 	// The operands may be gone when the iterator moves; copy what is not ours.
 	d.mergeBuf = append(d.mergeBuf[:0], result...)
 	d.value = d.mergeBuf
+	if t == dbformat.TypeWideColumnEntity {
+		if d.value, _, err = wide.GetValueOfDefaultColumn(d.mergeBuf); err != nil {
+			return d.fail(err)
+		}
+		d.wide.entity = d.mergeBuf
+	}
 	d.valid = true
 	return true
 }

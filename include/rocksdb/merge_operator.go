@@ -1,6 +1,5 @@
 // Port of include/rocksdb/merge_operator.h. Differs: one interface, whose
-// optional methods MergeOperatorBase gives; wide-column results come with the
-// wide-column feature.
+// optional methods MergeOperatorBase gives; FullMergeV3 is an interface of its own.
 
 package rocksdb
 
@@ -53,6 +52,34 @@ type MergeOperator interface {
 	// ShouldMerge lets a Get stop collecting operands early; operands come
 	// newest first.
 	ShouldMerge(operands [][]byte) bool
+}
+
+// MergeOperationInputV3 is what a full merge of columns works on. Its slices are
+// valid during the call only.
+type MergeOperationInputV3 struct {
+	// The plain existing value, nil when there is none or ExistingColumns are.
+	MergeOperationInput
+	// ExistingColumns are those of the entity under the operands, in order; nil
+	// when there is none.
+	ExistingColumns WideColumns
+}
+
+// MergeOperationOutputV3 is its result: a plain value, or an entity.
+type MergeOperationOutputV3 struct {
+	MergeOperationOutput
+	// NewColumns, when not nil, are the result, in any order. Their names and
+	// values may be in the input's memory.
+	NewColumns WideColumns
+}
+
+// MergeOperatorV3 is a MergeOperator that takes and gives entities. Where an
+// operator has it, FullMergeV2 is not called. That of any other operator is
+// called for the default column of an entity, whose other columns stay.
+type MergeOperatorV3 interface {
+	MergeOperator
+	// FullMergeV3 applies all operands to the existing value or entity; false is
+	// a failure, reported as a corruption.
+	FullMergeV3(in *MergeOperationInputV3, out *MergeOperationOutputV3) bool
 }
 
 // MergeOperatorBase gives the optional methods of MergeOperator.

@@ -124,15 +124,11 @@ type fileMerger struct {
 }
 
 // FullMerge implements dbiter.Merger.
-func (g *fileMerger) FullMerge(key, existing []byte, operands [][]byte, _ []byte) ([]byte, error) {
+func (g *fileMerger) FullMerge(key []byte, kind merge.BaseValueKind, base []byte, operands [][]byte) ([]byte, dbformat.ValueType, error) {
 	io := &g.r.io
-	g.m.Operator, g.m.Key, g.m.Operands = io.MergeOperator, key, operands
-	g.m.Base, g.m.Value = merge.NoBaseValue, nil
-	if existing != nil {
-		g.m.Base, g.m.Value = merge.PlainBaseValue, existing
-	}
+	g.m.Operator, g.m.Key, g.m.Base, g.m.Value, g.m.Operands = io.MergeOperator, key, kind, base, operands
 	g.m.Logger, g.m.Statistics, g.m.Clock = io.Logger, io.Stats, io.Clock
-	return g.m.ResultValue()
+	return g.m.Result()
 }
 
 // rawBlobIndexes shows references to blob files as they are: a table file does

@@ -163,14 +163,6 @@ func (s *session) pin(p params) {
 			p[name] = off
 		}
 	}
-	if p.num("use_put_entity_one_in", 0) != 0 {
-		// There is no merge operator of wide columns.
-		for _, name := range []string{"use_merge", "use_full_merge_v1"} {
-			if _, asked := s.given[name]; !asked {
-				p[name] = 0
-			}
-		}
-	}
 }
 
 // A test that takes less than shortTest seconds could not verify more than
