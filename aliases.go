@@ -1446,6 +1446,7 @@ const (
 // The contract's vars; see package include/rocksdb.
 var (
 	Aborted                                  = contract.Aborted
+	AllCompactionsAborted                    = contract.AllCompactionsAborted
 	AppendMessage                            = contract.AppendMessage
 	AsStatus                                 = contract.AsStatus
 	Busy                                     = contract.Busy

@@ -21,6 +21,15 @@ func (x *DB) DisableManualCompaction() { x.impl.DisableManualCompaction() }
 // EnableManualCompaction undoes one DisableManualCompaction.
 func (x *DB) EnableManualCompaction() { x.impl.EnableManualCompaction() }
 
+// AbortAllCompactions ends running compactions and keeps others, automatic ones
+// and manual ones, from running until ResumeAllCompactions was called as often.
+// They end with ErrIncomplete and SubCodeCompactionAborted, and what they wrote is
+// deleted. Flushes go on.
+func (x *DB) AbortAllCompactions() { x.impl.AbortAllCompactions() }
+
+// ResumeAllCompactions undoes one AbortAllCompactions.
+func (x *DB) ResumeAllCompactions() { x.impl.ResumeAllCompactions() }
+
 // EnableAutoCompaction turns automatic compactions of families on which were
 // opened with DisableAutoCompactions.
 func (x *DB) EnableAutoCompaction(cfs []*ColumnFamily) error {

@@ -29,10 +29,6 @@ type StatsHost interface {
 	MinLogNumberToKeep() uint64
 	MinObsoleteSstNumberToKeepLocked() uint64
 	WriteController() *writethread.WriteController
-}
-
-// compactionAborter is a StatsHost whose compactions can all be aborted.
-type compactionAborter interface {
 	// CompactionAbortCount is the number of aborts not yet undone.
 	CompactionAbortCount() uint64
 }

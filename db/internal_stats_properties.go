@@ -225,13 +225,6 @@ func (s *InternalStats) estimateOldestKeyTime(StatsHost, *Version) (uint64, bool
 	return oldest, oldest > 0 && oldest < math.MaxUint64
 }
 
-func compactionAbortCount(h StatsHost) uint64 {
-	if a, ok := h.(compactionAborter); ok {
-		return a.CompactionAbortCount()
-	}
-	return 0
-}
-
 func blobCache(s *InternalStats) rocksdb.Cache { return s.cfd.ioptions.BlobCache }
 
 // properties are by name, without the argument.
@@ -346,7 +339,7 @@ var properties = map[string]*PropertyInfo{
 	rocksdb.PropertyNumRunningFlushes:              ofHost(func(h StatsHost) uint64 { return uint64(h.NumRunningFlushesLocked()) }),
 	rocksdb.PropertyNumRunningCompactions:          ofHost(func(h StatsHost) uint64 { return uint64(h.NumRunningCompactionsLocked()) }),
 	rocksdb.PropertyNumRunningCompactionSortedRuns: ofHost(func(h StatsHost) uint64 { return h.NumRunningCompactionSortedRunsLocked() }),
-	rocksdb.PropertyCompactionAbortCount:           ofHost(compactionAbortCount),
+	rocksdb.PropertyCompactionAbortCount:           ofHost(func(h StatsHost) uint64 { return h.CompactionAbortCount() }),
 	rocksdb.PropertyIsFileDeletionsEnabled:         ofHost(func(h StatsHost) uint64 { return oneIf(h.IsFileDeletionsEnabledLocked()) }),
 	rocksdb.PropertyNumSnapshots:                   ofHost(func(h StatsHost) uint64 { return uint64(h.SnapshotsLocked().Count()) }),
 	rocksdb.PropertyOldestSnapshotTime:             ofHost(func(h StatsHost) uint64 { return uint64(h.SnapshotsLocked().GetOldestSnapshotTime()) }),

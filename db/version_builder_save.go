@@ -20,6 +20,9 @@ import (
 // checkedPair is the argument of the consistency checks' sync points.
 type checkedPair struct{ lhs, rhs *version.FileMetaData }
 
+// Swap makes the check fail, for tests.
+func (p *checkedPair) Swap() { p.lhs, p.rhs = p.rhs, p.lhs }
+
 // checkConsistency checks a version's files, when it or the build asks for it.
 func checkConsistency(v *version.StorageInfo, nonzeroOrder func(a, b *version.FileMetaData) int) error {
 	if !invariants.Enabled && !v.ForceConsistencyChecks() {

@@ -7,7 +7,7 @@ package dbstresstool
 type flagsMore struct {
 	DisableFileDeletionsOneIn                   int32   `flag:"disable_file_deletions_one_in,0" help:"disable file deletions once in that many operations; 0 never"`
 	DisableManualCompactionOneIn                int32   `flag:"disable_manual_compaction_one_in,0" help:"disable manual compaction once in that many operations; 0 never"`
-	AbortAndResumeCompactionsOneIn              int32   `flag:"abort_and_resume_compactions_one_in,0" unbuilt:"0" help:"abort and resume compactions once in that many operations; 0 never"`
+	AbortAndResumeCompactionsOneIn              int32   `flag:"abort_and_resume_compactions_one_in,0" help:"abort and resume compactions once in that many operations; 0 never"`
 	CompactRangeWidth                           int32   `flag:"compact_range_width,10000" help:"keys of a manual compaction"`
 	AcquireSnapshotOneIn                        int32   `flag:"acquire_snapshot_one_in,0" help:"acquire snapshot once in that many operations; 0 never"`
 	CompareFullDBStateSnapshot                  bool    `flag:"compare_full_db_state_snapshot,false" help:"compare all keys of a snapshot when it is released"`

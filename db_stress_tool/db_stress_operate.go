@@ -322,6 +322,11 @@ func (s *stressTest) pausingOperations(t *threadState) {
 		skewedSleep(t)
 		s.db.EnableManualCompaction()
 	}
+	if t.rand.OneInOpt(int(f.AbortAndResumeCompactionsOneIn)) {
+		s.db.AbortAllCompactions()
+		skewedSleep(t)
+		s.db.ResumeAllCompactions()
+	}
 }
 
 // verifyingOperations check checksums and properties.

@@ -19,6 +19,7 @@ import (
 
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
 	"github.com/rocksdb-go/rocksdb/logging"
+	"github.com/rocksdb-go/rocksdb/test_util/syncpoint"
 )
 
 // PosixFileSystem is the operating system's file system.
@@ -123,6 +124,7 @@ func (p *PosixFileSystem) NewRandomAccessFile(name string, opts *rocksdb.FileOpt
 	flags := os.O_RDONLY
 	if direct {
 		flags |= oDirect
+		syncpoint.ProcessArg("NewRandomAccessFile:O_DIRECT", &flags)
 	}
 	f, err := p.open(name, flags, opts)
 	if err != nil {

@@ -199,6 +199,7 @@ func (r *RandomAccessFileReader) Read(opts *rocksdb.IOOptions, offset uint64, n 
 		r.fileReadHist.Add(elapsed)
 	}
 	syncpoint.ProcessArg("RandomAccessFileReader::Read::AnyOffset", r.name)
+	syncpoint.ProcessArg("RandomAccessFileReader::Read::BeforeReturn", &err)
 	return result, err
 }
 

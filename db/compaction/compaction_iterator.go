@@ -870,12 +870,17 @@ func (c *CompactionIterator) garbageCollectBlob() {
 	if c.comp == nil || c.o.BlobGarbageCollectionCutoffFileNumber == 0 {
 		return
 	}
+	syncpoint.ProcessArg("CompactionIterator::GarbageCollectBlobIfNeeded::TamperWithBlobIndex", &c.value)
 	var index blobformat.BlobIndex
 	if err := index.DecodeFrom(c.value); err != nil {
 		c.fail(err)
 		return
 	}
-	if index.IsInlined() || index.FileNumber >= c.o.BlobGarbageCollectionCutoffFileNumber {
+	if index.IsInlined() || index.HasTTL() {
+		c.fail(rocksdb.Corruption("Unexpected TTL/inlined blob index"))
+		return
+	}
+	if index.FileNumber >= c.o.BlobGarbageCollectionCutoffFileNumber {
 		return
 	}
 	if !c.fetchBlob(&index) {

@@ -752,6 +752,7 @@ func (p *CompactionPicker) getOverlappingL0Files(vs *version.StorageInfo, in *Co
 // long as the bytes rewritten for each file saved go down and stay below
 // maxBytesPerDelFile; nil for fewer than minFiles.
 func PickCostBasedIntraL0Compaction(files []*version.FileMetaData, minFiles int, maxBytesPerDelFile, maxCompactionBytes uint64) []*version.FileMetaData {
+	syncpoint.Process("PickCostBasedIntraL0Compaction")
 	if len(files) == 0 || files[0].BeingCompacted {
 		return nil
 	}

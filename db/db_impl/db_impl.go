@@ -123,6 +123,7 @@ type DBImpl struct {
 	preparedIngestions    atomic.Int64 // handles neither committed nor aborted
 	nextJobID             atomic.Int64
 	manualPaused          atomic.Int32
+	compactionAborted     atomic.Int32 // AbortAllCompactions not undone
 
 	errorHandler     *db.ErrorHandler
 	trace            tracing
@@ -720,6 +721,7 @@ func (d *DBImpl) closeImpl() error {
 	d.mu.Unlock()
 	d.CancelAllBackgroundWork(false)
 	d.stopPeriodicTasks()
+	d.cancelManualCompactions()
 	d.mu.Lock()
 	for _, pri := range []rocksdb.Priority{rocksdb.BottomPriority, rocksdb.LowPriority, rocksdb.HighPriority} {
 		d.env.UnSchedule(d, pri)

@@ -85,6 +85,8 @@ func (d *DBImpl) pickFilesLocked(o *rocksdb.CompactionOptions, cfd *db.ColumnFam
 		return nil, rocksdb.ShutdownInProgress()
 	case cfd.IsDropped():
 		return nil, rocksdb.ColumnFamilyDropped(cfd.GetName())
+	case d.compactionAborted.Load() > 0:
+		return nil, rocksdb.AllCompactionsAborted()
 	case d.manualPaused.Load() > 0 || o.Canceled != nil && o.Canceled.Load():
 		return nil, rocksdb.ManualCompactionPaused()
 	}

@@ -4,6 +4,7 @@ package dbimpl
 
 import (
 	"maps"
+	"math"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -156,6 +157,8 @@ func (d *DBImpl) backgroundCompactionLocked(jc *jobContext, log *logging.LogBuff
 		err = d.errorHandler.GetBGError()
 	case d.shuttingDown.Load():
 		err = rocksdb.ShutdownInProgress()
+	case d.compactionAborted.Load() > 0:
+		err = rocksdb.AllCompactionsAborted()
 	case m != nil && m.canceled.Load():
 		err = rocksdb.ManualCompactionPaused()
 	}
@@ -190,6 +193,7 @@ func (d *DBImpl) backgroundCompactLocked(jc *jobContext, log *logging.LogBuffer,
 	switch {
 	case m != nil:
 		m.inProgress = true
+		syncpoint.Process("DBImpl::BackgroundCompaction:InProgress")
 		logging.ToBuffer(log, "[%s] Manual compaction from level-%d to level-%d", m.cfd.GetName(), m.in.InputLevel, c.OutputLevel())
 	case p == nil:
 		if d.st.exclusiveManual > 0 {
@@ -478,7 +482,7 @@ func (d *DBImpl) runCompactionJobLocked(cfd *db.ColumnFamilyData, c *compaction.
 		Status: jc.status, ThreadID: jc.thread,
 		JobID: jc.id, Compaction: c, CFD: cfd, DBName: d.dbName, DBOptions: d.immutable, MutableDBOptions: d.mutableDBOptions.Load(),
 		FileOptions: d.compactionFileOpts, VersionSet: d.versions, Mutex: &d.mu, ShuttingDown: &d.shuttingDown,
-		ManualCanceled: canceled, LogBuffer: log, DBDirectory: d.dirs.DBDir(), OutputDirectory: d.dirs.DataDir(cfd, int(c.OutputPathID())),
+		ManualCanceled: canceled, Aborted: &d.compactionAborted, LogBuffer: log, DBDirectory: d.dirs.DBDir(), OutputDirectory: d.dirs.DataDir(cfd, int(c.OutputPathID())),
 		Statistics: d.stats, ErrorHandler: d.errorHandler, Snapshots: snapshots, EarliestWriteConflictSnapshot: oldestConflict,
 		EventLogger: d.eventLogger, DBID: d.dbID, SessionID: d.sessionID, Env: d.env,
 		BlobCallback: d.blobCallback(), BlobOutputDirectory: d.dirs.DataDir(cfd, 0), BottomPool: jc.bottomPool,
@@ -642,6 +646,9 @@ func (d *DBImpl) compactRangeTrimming(o *rocksdb.CompactRangeOptions, cf rocksdb
 	if o == nil {
 		def := rocksdb.DefaultCompactRangeOptions()
 		o = &def
+	}
+	if d.compactionAborted.Load() > 0 {
+		return rocksdb.AllCompactionsAborted()
 	}
 	if d.manualPaused.Load() > 0 || o.Canceled != nil && o.Canceled.Load() {
 		return rocksdb.ManualCompactionPaused()
@@ -863,7 +870,12 @@ func (d *DBImpl) runManualCompaction(cfd *db.ColumnFamilyData, from, to int, o *
 	syncpoint.Process("DBImpl::RunManualCompaction:1")
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if d.manualPaused.Load() > 0 {
+		syncpoint.Process("DBImpl::RunManualCompaction:PausedAtStart")
+		return to, rocksdb.ManualCompactionPaused()
+	}
 	d.st.manualCompactions = append(d.st.manualCompactions, m)
+	syncpoint.Process("DBImpl::RunManualCompaction:NotScheduled")
 	if m.exclusive {
 		d.st.exclusiveManual++
 	}
@@ -876,13 +888,15 @@ func (d *DBImpl) runManualCompaction(cfd *db.ColumnFamilyData, from, to int, o *
 	if to == compaction.CompactToBaseLevel {
 		reached = cfd.Current().StorageInfo().BaseLevel()
 	}
-	scheduled, pri := false, rocksdb.LowPriority
+	scheduled, unscheduled, pri := false, false, rocksdb.LowPriority
 	for !m.done {
 		switch {
 		case d.shuttingDown.Load():
 			m.status, m.done = rocksdb.ShutdownInProgress(), !m.inProgress && !scheduled
 		case cfd.IsDropped() && !scheduled:
 			m.status, m.done = rocksdb.ColumnFamilyDropped(cfd.GetName()), true
+		case !scheduled && d.compactionAborted.Load() > 0:
+			m.status, m.done = rocksdb.AllCompactionsAborted(), true
 		case !scheduled && (d.manualPaused.Load() > 0 || m.canceled.Load()):
 			m.status, m.done = rocksdb.ManualCompactionPaused(), true
 		case !scheduled && d.errorHandler.IsBGWorkStopped():
@@ -893,8 +907,12 @@ func (d *DBImpl) runManualCompaction(cfd *db.ColumnFamilyData, from, to int, o *
 		}
 		if scheduled || d.mustWaitLocked(m) {
 			d.bgCond.Wait()
-			if scheduled && d.manualPaused.Load() > 0 && d.env.UnSchedule(m, pri) > 0 {
-				d.bgCond.Broadcast()
+			if scheduled && !unscheduled && d.manualPaused.Load() > 0 {
+				if d.env.UnSchedule(m, pri) > 0 {
+					d.bgCond.Broadcast()
+				}
+				unscheduled = true
+				syncpoint.Process("DBImpl::RunManualCompaction:Unscheduled")
 			}
 			if scheduled && m.incomplete {
 				scheduled, m.incomplete = false, false
@@ -915,7 +933,7 @@ func (d *DBImpl) runManualCompaction(cfd *db.ColumnFamilyData, from, to int, o *
 		m.incomplete = false
 		p := &prepicked{c: c, manual: m}
 		p.token, _ = d.requestCompactionToken(cfd, true, nil)
-		scheduled = true
+		scheduled, unscheduled = true, false
 		pri = rocksdb.LowPriority
 		if c.BottommostLevel() && d.env.GetBackgroundThreads(rocksdb.BottomPriority) > 0 {
 			pri = rocksdb.BottomPriority
@@ -967,12 +985,63 @@ func (d *DBImpl) DisableManualCompaction() {
 	}
 }
 
+// cancelManualCompactions ends manual compactions for good, those that wait for a
+// thread as well.
+func (d *DBImpl) cancelManualCompactions() {
+	d.mu.Lock()
+	pending := len(d.st.manualCompactions) > 0
+	d.mu.Unlock()
+	if pending {
+		d.DisableManualCompaction()
+	}
+}
+
 // EnableManualCompaction undoes one DisableManualCompaction.
 func (d *DBImpl) EnableManualCompaction() {
 	if d.manualPaused.Add(-1) < 0 {
 		d.manualPaused.Store(0)
 	}
 }
+
+// AbortAllCompactions ends running compactions and keeps others, automatic ones
+// and manual ones, from running until ResumeAllCompactions was called as often.
+// They end with SubCodeCompactionAborted, and what they wrote is deleted.
+func (d *DBImpl) AbortAllCompactions() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.compactionAborted.Add(1)
+	syncpoint.Process("DBImpl::AbortAllCompactions:FlagSet")
+	for _, m := range d.st.manualCompactions {
+		m.canceled.Store(true)
+	}
+	d.bgCond.Broadcast()
+	for d.st.bgBottomScheduled > 0 || d.st.bgCompactScheduled > 0 || len(d.st.manualCompactions) > 0 {
+		d.bgCond.Wait()
+	}
+}
+
+// ResumeAllCompactions undoes one AbortAllCompactions. Automatic compactions that
+// were aborted are tried again; upstream waits for the next flush.
+func (d *DBImpl) ResumeAllCompactions() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.compactionAborted.Load() == 0 {
+		logging.Warn(d.infoLog, "ResumeAllCompactions called without prior AbortAllCompactions")
+		return
+	}
+	if d.compactionAborted.Add(-1) > 0 {
+		return
+	}
+	for _, cfd := range d.families.All() {
+		if !cfd.IsDropped() {
+			d.enqueueAgainLocked(cfd)
+		}
+	}
+	d.maybeScheduleLocked()
+}
+
+// CompactionAbortCount is the number of AbortAllCompactions not undone.
+func (d *DBImpl) CompactionAbortCount() uint64 { return uint64(d.compactionAborted.Load()) }
 
 // EnableAutoCompaction turns automatic compactions of families on.
 func (d *DBImpl) EnableAutoCompaction(cfs []rocksdb.ColumnFamilyHandle) error {
@@ -985,12 +1054,17 @@ func (d *DBImpl) EnableAutoCompaction(cfs []rocksdb.ColumnFamilyHandle) error {
 }
 
 func (d *DBImpl) refitAfterCompaction(cfd *db.ColumnFamilyData, level, target int) error {
+	syncpoint.Process("DBImpl::CompactRange:BeforeRefit:1")
+	syncpoint.Process("DBImpl::CompactRange:BeforeRefit:2")
 	d.DisableManualCompaction()
+	defer syncpoint.Process("DBImpl::CompactRange:PostRefitLevel:ManualCompactionEnabled")
 	defer d.EnableManualCompaction()
 	if err := d.PauseBackgroundWork(); err != nil {
 		return err
 	}
+	syncpoint.Process("DBImpl::CompactRange:PreRefitLevel")
 	err := d.refitLevel(cfd, level, target)
+	syncpoint.Process("DBImpl::CompactRange:PostRefitLevel")
 	if e := d.ContinueBackgroundWork(); err == nil {
 		err = e
 	}
@@ -1007,41 +1081,76 @@ func (d *DBImpl) refitLevel(cfd *db.ColumnFamilyData, level, target int) error {
 	defer sv.Clean()
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	vs := cfd.Current().StorageInfo()
+	if vs.NumLevelFiles(level) == 0 {
+		return nil
+	}
 	if d.st.refitting {
 		return rocksdb.NotSupported("another thread is refitting")
 	}
 	d.st.refitting = true
 	defer func() { d.st.refitting = false }()
-	vs := cfd.Current().StorageInfo()
 	to := target
 	if to < 0 {
-		to = d.minimumEmptyLevel(vs, cfd.GetLatestMutableCFOptions().MaxBytesForLevelBase, level)
+		to = d.minimumEmptyLevel(vs, level)
 	}
 	if to == level {
 		return nil
 	}
-	low, high := min(level, to), max(level, to)
-	for l := low; l <= high; l++ {
-		if l != level && (to < level || l > level) && vs.NumLevelFiles(l) > 0 {
-			return rocksdb.NotSupported("Levels between source and target are not empty for a move.")
-		}
+	in := compaction.CompactionInputFiles{Level: level, Files: slices.Clone(vs.LevelFiles(level))}
+	if err := mayRefit(cfd, &in, to); err != nil {
+		return err
 	}
-	if to > level && level == 0 {
-		return rocksdb.NotSupported("Cannot change from level 0 to other levels.")
-	}
+	// Ingestions and other compactions see what is under way.
+	mo, mdb := cfd.GetLatestMutableCFOptions(), d.mutableDBOptions.Load()
+	p := compaction.DefaultParams()
+	p.Inputs, p.OutputLevel, p.MaxCompactionBytes = []compaction.CompactionInputFiles{in}, to, math.MaxInt64
+	p.Compression, p.CompressionOpts = mo.Compression, mo.CompressionOpts
+	p.Reason, p.L0FilesMightOverlap = rocksdb.CompactionReasonRefitLevel, false
+	c := compaction.NewCompaction(vs, cfd.IOptions(), mo, mdb, p)
+	picker := cfd.CompactionPicker()
+	picker.RegisterCompaction(c)
+	syncpoint.Process("DBImpl::ReFitLevel:PostRegisterCompaction")
 	e := &version.VersionEdit{}
 	e.SetColumnFamily(cfd.GetID())
-	for _, f := range vs.LevelFiles(level) {
+	for _, f := range in.Files {
 		e.DeleteFile(level, f.FD.GetNumber())
 		e.AddFile(to, f.CloneForMove())
 	}
 	err := d.versions.LogAndApply(&db.LogAndApplyRequest{CFD: cfd, Edits: []*version.VersionEdit{e}, Mutex: &d.mu, DBDirectory: d.dirs.DBDir()})
+	c.MarkFilesBeingCompacted(false)
+	picker.UnregisterCompaction(c)
 	d.installSuperVersionAndScheduleLocked(cfd, &sv)
 	return err
 }
 
+// mayRefit tells why a level's files cannot be moved to another one, nil if they
+// can: what is between has to be empty and to stay so.
+func mayRefit(cfd *db.ColumnFamilyData, in *compaction.CompactionInputFiles, to int) error {
+	vs, picker := cfd.Current().StorageInfo(), cfd.CompactionPicker()
+	low, high := to, in.Level-1
+	switch {
+	case to > in.Level && in.Level == 0:
+		return rocksdb.NotSupported("Cannot change from level 0 to other levels.")
+	case to > in.Level:
+		low, high = in.Level+1, to
+	case to == 0 && len(in.Files) > 1:
+		return rocksdb.Aborted("Moving more than 1 file from non-L0 to L0 is not allowed as it does not bring any benefit to read nor write throughput.")
+	}
+	smallest, largest := in.Files[0].Smallest, in.Files[len(in.Files)-1].Largest
+	for l := low; l <= high; l++ {
+		if vs.NumLevelFiles(l) > 0 {
+			return rocksdb.NotSupported("Levels between source and target are not empty for a move.")
+		}
+		if picker.RangeOverlapWithCompaction(smallest.UserKey(), largest.UserKey(), l) {
+			return rocksdb.NotSupported("Levels between source and target will have some ongoing compaction's output.")
+		}
+	}
+	return nil
+}
+
 // minimumEmptyLevel is upstream's DBImpl::FindMinimumEmptyLevelFitting.
-func (d *DBImpl) minimumEmptyLevel(vs *version.StorageInfo, _ uint64, level int) int {
+func (d *DBImpl) minimumEmptyLevel(vs *version.StorageInfo, level int) int {
 	least := level
 	for l := level - 1; l > 0; l-- {
 		if vs.NumLevelFiles(l) > 0 || vs.MaxBytesForLevel(l) < vs.NumLevelBytes(level) {

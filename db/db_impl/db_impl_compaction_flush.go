@@ -110,6 +110,7 @@ func (d *DBImpl) enqueuePendingCompactionLocked(cfd *db.ColumnFamilyData) {
 	if cfd.QueuedForCompaction() || cfd.IsDropped() || !cfd.NeedsCompaction() {
 		return
 	}
+	syncpoint.ProcessArg("EnqueuePendingCompaction::cfd", cfd)
 	cfd.Ref()
 	d.st.compactionQueue = append(d.st.compactionQueue, cfd)
 	cfd.SetQueuedForCompaction(true)
@@ -149,7 +150,7 @@ func (d *DBImpl) maybeScheduleLocked() {
 	if st.exclusiveManual > 0 {
 		syncpoint.Process("DBImpl::MaybeScheduleFlushOrCompaction:Conflict")
 	}
-	if st.bgCompactionPaused > 0 || d.errorHandler.IsBGWorkStopped() || st.exclusiveManual > 0 {
+	if st.bgCompactionPaused > 0 || d.compactionAborted.Load() > 0 || d.errorHandler.IsBGWorkStopped() || st.exclusiveManual > 0 {
 		return
 	}
 	for st.bgCompactScheduled+st.bgBottomScheduled < limits.compactions && st.unscheduledCompacts > 0 {

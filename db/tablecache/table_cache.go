@@ -116,7 +116,8 @@ type OpenOptions struct {
 	// FileOpenMetadata, when not nil, gets what the file system wants back on
 	// the next opening.
 	FileOpenMetadata *string
-	// Ephemeral opens a reader of its own, in no cache.
+	// Ephemeral opens a reader of its own, in no cache, that reads past the
+	// system's cache as well.
 	Ephemeral bool
 	// AvoidSharedMetadataCache keeps meta blocks out of the block cache.
 	AvoidSharedMetadataCache bool
@@ -157,6 +158,7 @@ func (c *TableCache) FindTable(ro *rocksdb.ReadOptions, f *version.FileMetaData,
 	}
 	defer timer.Stop()
 	if o.Ephemeral {
+		syncpoint.ProcessArg("TableCache::FindTable:FreshTableReader", o)
 		if o.NoIO {
 			return nil, Handle{}, rocksdb.Incomplete("fresh TableReader requested but no_io is set; cannot open file")
 		}
@@ -241,6 +243,7 @@ func (c *TableCache) getTableReader(ro *rocksdb.ReadOptions, f *version.FileMeta
 	}
 	name := filename.TableFileName(c.ioptions.CFPaths, f.FD.GetNumber(), f.FD.GetPathId())
 	fo := c.fileOptions
+	fo.UseDirectReads = fo.UseDirectReads || o.Ephemeral
 	fo.CompactionReadaheadSize = c.compactionReadahead.Load()
 	temperature := f.Temperature
 	fo.Temperature = temperature

@@ -267,6 +267,11 @@ func ManualCompactionPaused() *Status {
 	return WithSubCode(CodeIncomplete, SubCodeManualCompactionPaused)
 }
 
+// AllCompactionsAborted says that a compaction was stopped with all others.
+func AllCompactionsAborted() *Status {
+	return WithSubCode(CodeIncomplete, SubCodeCompactionAborted)
+}
+
 // TimedOut says that a deadline passed.
 func TimedOut(msg ...string) *Status { return newStatus(CodeTimedOut, SubCodeNone, msg) }
 

@@ -504,6 +504,9 @@ func (t *BlockBasedTable) prefetchIndexAndFilter(s *openState, prefetchAll bool)
 	o := t.opts
 	shared := !s.o.AvoidSharedMetadataCache
 	useCache := o.CacheIndexAndFilterBlocks && shared
+	if syncpoint.Enabled {
+		syncpoint.ProcessArg("BlockBasedTable::PrefetchIndexAndFilterBlocks:SharedMetadataCache", [2]bool{!shared, useCache})
+	}
 	maybeFlushed := shared && t.level == 0 && t.fileSize <= s.o.MaxFileSizeForL0MetaPin
 	mc := &o.MetadataCacheOptions
 	l0 := tierIf(o.PinL0FilterAndIndexBlocksInCache, rocksdb.PinningTierFlushedAndSimilar)

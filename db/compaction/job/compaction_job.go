@@ -358,7 +358,7 @@ func (j *CompactionJob) cleanupAbortedSubcompactions() {
 	var first error
 	for _, s := range j.parts {
 		if s.status == nil {
-			s.status = rocksdb.WithSubCode(rocksdb.CodeIncomplete, rocksdb.SubCodeCompactionAborted)
+			s.status = rocksdb.AllCompactionsAborted()
 		}
 		s.cleanup(j.CFD.TableCache().Cache(), s.status)
 		for _, path := range s.allPaths() {

@@ -222,7 +222,7 @@ func (j *CompactionJob) makeInputIterator(s *subcompactionState, ro *rocksdb.Rea
 			var tombstones *rangedel.TruncatedRangeDelIterator
 			it := j.CFD.TableCache().NewIterator(ro, f, j.mo, &tablecache.IteratorOptions{
 				OpenOptions: tablecache.OpenOptions{Level: level, MaxFileSizeForL0MetaPin: options.MaxFileSizeForL0MetaPin(j.mo),
-					Ephemeral: ephemeral, AvoidSharedMetadataCache: ephemeral},
+					SkipFilters: ephemeral, Ephemeral: ephemeral, AvoidSharedMetadataCache: ephemeral},
 				Caller: rocksdb.CallerCompaction, CompactionReadahead: readahead, RangeDelAgg: s.rangeDel,
 				RangeDelIter: &tombstones, RangeDelReadSeqno: dbformat.MaxSequenceNumber})
 			children = append(children, table.CompactionChild{Point: it, Tombstones: tombstones})
@@ -378,8 +378,6 @@ func (j *CompactionJob) manualPaused() bool {
 	return j.ManualCanceled != nil && j.ManualCanceled.Load()
 }
 
-var errAborted = rocksdb.WithSubCode(rocksdb.CodeIncomplete, rocksdb.SubCodeCompactionAborted)
-
 // PlacedEntry lets a test, at a sync point, see where an entry goes and change it.
 // Upstream: PerKeyPlacementContext.
 type PlacedEntry struct {
@@ -396,14 +394,14 @@ const cronMask = 1<<10 - 1
 // Upstream: CompactionJob::CreateFileHandlers.
 func (p *part) processKeyValue() error {
 	if p.aborted() {
-		return errAborted
+		return rocksdb.AllCompactionsAborted()
 	}
 	syncpoint.ProcessArg("CompactionJob::ProcessKeyValueCompaction()::Processing", p.c)
 	placed := PlacedEntry{Level: p.c.OutputLevel()}
 	for !p.CFD.IsDropped() && p.it.Valid() && p.it.Status() == nil {
 		if p.it.IterStats().NumInputRecords&cronMask == cronMask {
 			if p.aborted() {
-				return errAborted
+				return rocksdb.AllCompactionsAborted()
 			}
 			p.reportIncrementally()
 		}
@@ -425,6 +423,13 @@ func (p *part) processKeyValue() error {
 		}
 		syncpoint.ProcessArg("CompactionJob::Run():PausingManualCompaction:2", p.ManualCanceled)
 		p.it.Next()
+		if syncpoint.Enabled {
+			stop := false
+			syncpoint.ProcessArg("CompactionJob::ProcessKeyValueCompaction()::stop", &stop)
+			if stop {
+				break
+			}
+		}
 	}
 	return nil
 }
