@@ -781,3 +781,31 @@ func TestDBCompactionTest_CompactionWithChecksumHandoffManifest2(t *testing.T) {
 	x.must(x.compaction(rocksdb.NoChecksum, nil))
 	x.wantSeverity(x.compaction(rocksdb.CRC32c, x.fault.IngestDataCorruptionBeforeWrite), contract.SeverityFatalError)
 }
+
+func TestDBCompactionTest_CompactFilesSupportKeyPlacementRangeConflict(t *testing.T) {
+	x := newCompactionTest(t)
+	o := x.plainOptions()
+	o.CompactionStyle, o.NumLevels = rocksdb.CompactionStyleUniversal, 3
+	x.destroyAndReopen(o)
+	x.puts(0, "k1", "v", "k5", "v", "flush")
+	x.must(x.db.CompactRange(forceOptimized(), nil, nil))
+	x.wantFiles(0, "0,0,1")
+	x.puts(0, "k3", "v", "flush", "k4", "v", "flush")
+	x.must(x.cf(0).PromoteL0(1))
+	x.wantFiles(0, "0,2,1")
+	x.puts(0, "k2", "v", "flush")
+	x.wantFiles(0, "1,2,1")
+	o.PrecludeLastLevelDataSeconds = 1
+	x.reopen(o)
+	first, second, last := x.namesAt(0), x.namesAt(1), x.namesAt(2)
+	compact := func(level int, names ...string) error {
+		_, err := x.db.CompactFiles(nil, names, level, -1, nil)
+		return err
+	}
+	// The compaction into the last level writes to the one above as well, where
+	// the other one does.
+	syncpoint.SetCallBack("CompactFilesImpl:0", func(any) { x.wantIs(compact(2, second[1], last[0]), rocksdb.ErrAborted) })
+	syncpoint.EnableProcessing()
+	x.must(compact(1, first[0], second[0]))
+	syncpoint.Reset()
+}
