@@ -77,7 +77,7 @@ func (s *writeStress) run() (err error) {
 		return fmt.Errorf("--key_size has to be at least %d, --value_size at least 0", prefixSize)
 	}
 	if err := s.open(); err != nil {
-		return fmt.Errorf("Can't open database: %w", err)
+		return fmt.Errorf("can't open database: %w", err)
 	}
 	defer func() { err = errors.Join(err, s.db.Close()) }()
 	for i := range s.prefix {
@@ -179,7 +179,7 @@ func (s *writeStress) write() error {
 		}
 		wo.Sync = r.Float64() < s.SyncProbability
 		if err := s.db.Put(&wo, key, value); err != nil {
-			return fmt.Errorf("Write to DB failed: %w", err)
+			return fmt.Errorf("write to DB failed: %w", err)
 		}
 	}
 }
@@ -206,7 +206,7 @@ func (s *writeStress) holdIterators() error {
 		for it.SeekToFirst(); it.Valid(); it.Next() {
 		}
 		if err := errors.Join(it.Status(), it.Close()); err != nil {
-			return fmt.Errorf("Iterator status not OK: %w", err)
+			return fmt.Errorf("iterator status not OK: %w", err)
 		}
 	}
 	return nil
@@ -225,7 +225,7 @@ func (s *writeStress) checkFiles() error {
 	for _, name := range names {
 		p, ok := filename.ParseFileName(name, "")
 		if ok && p.Type == contract.TableFile && !live[p.Number] {
-			err = errors.Join(err, fmt.Errorf("Found a table file in DB path that should have been deleted: %s", name))
+			err = errors.Join(err, fmt.Errorf("found a table file in DB path that should have been deleted: %s", name))
 		}
 	}
 	return errors.Join(err, s.db.ContinueBackgroundWork())
