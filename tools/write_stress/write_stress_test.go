@@ -34,7 +34,7 @@ func TestWriteStress(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(db, "987654.sst"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.checkFiles(); err == nil || !strings.Contains(err.Error(), "Found a table file in DB path that should have been deleted: 987654.sst") {
+	if err := s.checkFiles(); err == nil || !strings.Contains(err.Error(), "found a table file in DB path that should have been deleted: 987654.sst") {
 		t.Error(err)
 	}
 	if err := errors.Join(s.db.ContinueBackgroundWork(), s.db.Close()); err != nil {
@@ -52,7 +52,7 @@ func TestWriteStressRefuses(t *testing.T) {
 		"--nothing":              "ERROR: unknown command line flag 'nothing'",
 		"--key_size=2":           "--key_size",
 		"--runtime_sec=x":        "ERROR: illegal value 'x'",
-		"--db=" + file + "/x/db": "Can't open database: ",
+		"--db=" + file + "/x/db": "can't open database: ",
 	} {
 		if code, errs := runStress("--db="+filepath.Join(dir, "db"), "--runtime_sec=0", arg); code == 0 || !strings.Contains(errs, want) {
 			t.Errorf("%s: %d, %s", arg, code, errs)
