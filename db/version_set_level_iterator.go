@@ -44,7 +44,7 @@ type LevelIteratorOptions struct {
 	// or, without one, no bound.
 	ReadSeqno           rocksdb.SequenceNumber
 	CompactionReadahead uint64 // bytes
-	// Ephemeral opens tables in no cache, for compaction.
+	// Ephemeral opens tables in no cache, and reads past the system's, for compaction.
 	Ephemeral bool
 }
 
@@ -92,7 +92,7 @@ func NewLevelIterator(o LevelIteratorOptions) *LevelIterator {
 	}
 	it.tableOptions = tablecache.IteratorOptions{
 		OpenOptions: tablecache.OpenOptions{FileReadHist: o.FileReadHist, SkipFilters: o.SkipFilters || o.Ephemeral,
-			Level: o.Level, Ephemeral: o.Ephemeral, AvoidSharedMetadataCache: o.Ephemeral},
+			Level: o.Level, Ephemeral: o.Ephemeral, DirectReads: o.Ephemeral, AvoidSharedMetadataCache: o.Ephemeral},
 		Caller: o.Caller, CompactionReadahead: o.CompactionReadahead, AllowUnpreparedValue: o.AllowUnpreparedValue,
 		RangeDelAgg: o.RangeDelAgg, MaybePin: !o.Ephemeral,
 	}

@@ -153,7 +153,7 @@ func TestMistakenCommandLines(t *testing.T) {
 		{line: "ldb --db=db get a1 --env_uri=a --fs_uri=b", code: 1, err: `Failed: Invalid argument: cannot specify both fs_uri and env_uri\n$`},
 		{line: "ldb --db=db get a1 --fs_uri=b", code: 1, err: `^Not implemented: Could not load FileSystem: b\nFailed: Not implemented: Could not load FileSystem: b\n$`},
 		{line: "sst_dump --file=db --env_uri=a --fs_uri=b", code: 1, err: `^CreateEnvFromUri: Invalid argument: cannot specify both fs_uri and env_uri\n$`},
-		{line: "ldb --db=db get a1 --secondary_path=sec", code: 1, err: `^Failed: Not implemented: --secondary_path\n$`},
+		{line: "ldb --db=db get a1 --leader_path=sec", code: 1, err: `^Failed: Not implemented: --leader_path\n$`},
 		{line: "ldb --db=db unsafe_remove_sst_file x", code: 1, err: `^Failed: Failed to parse SST file number x\n$`},
 		{line: "ldb --db=db checkpoint", code: 1, err: `^Failed: Invalid argument: invalid checkpoint directory name\n$`},
 		{line: "ldb --db=db get a1 --block_size=-1", code: 1, err: `^Failed: block_size must be > 0\.\n$`},

@@ -585,6 +585,9 @@ func (it *Iterator) Refresh(snapshot rocksdb.Snapshot) error {
 	}
 	syncpoint.Process("ArenaWrappedDBIter::Refresh:1")
 	syncpoint.Process("ArenaWrappedDBIter::Refresh:2")
+	if it.deferred {
+		it.open(nil) // as upstream does: tables are opened with the options of their time
+	}
 	if it.ro.Snapshot != nil && snapshot == nil {
 		// The state asked for is no longer that of the options' snapshot.
 		it.ro.Snapshot = nil

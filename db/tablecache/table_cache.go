@@ -116,9 +116,10 @@ type OpenOptions struct {
 	// FileOpenMetadata, when not nil, gets what the file system wants back on
 	// the next opening.
 	FileOpenMetadata *string
-	// Ephemeral opens a reader of its own, in no cache, that reads past the
-	// system's cache as well.
+	// Ephemeral opens a reader of its own, in no cache.
 	Ephemeral bool
+	// DirectReads lets it read past the system's cache.
+	DirectReads bool
 	// AvoidSharedMetadataCache keeps meta blocks out of the block cache.
 	AvoidSharedMetadataCache bool
 }
@@ -243,7 +244,7 @@ func (c *TableCache) getTableReader(ro *rocksdb.ReadOptions, f *version.FileMeta
 	}
 	name := filename.TableFileName(c.ioptions.CFPaths, f.FD.GetNumber(), f.FD.GetPathId())
 	fo := c.fileOptions
-	fo.UseDirectReads = fo.UseDirectReads || o.Ephemeral
+	fo.UseDirectReads = fo.UseDirectReads || o.DirectReads
 	fo.CompactionReadaheadSize = c.compactionReadahead.Load()
 	temperature := f.Temperature
 	fo.Temperature = temperature

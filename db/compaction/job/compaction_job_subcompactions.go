@@ -222,7 +222,7 @@ func (j *CompactionJob) makeInputIterator(s *subcompactionState, ro *rocksdb.Rea
 			var tombstones *rangedel.TruncatedRangeDelIterator
 			it := j.CFD.TableCache().NewIterator(ro, f, j.mo, &tablecache.IteratorOptions{
 				OpenOptions: tablecache.OpenOptions{Level: level, MaxFileSizeForL0MetaPin: options.MaxFileSizeForL0MetaPin(j.mo),
-					SkipFilters: ephemeral, Ephemeral: ephemeral, AvoidSharedMetadataCache: ephemeral},
+					SkipFilters: ephemeral, Ephemeral: ephemeral, DirectReads: ephemeral, AvoidSharedMetadataCache: ephemeral},
 				Caller: rocksdb.CallerCompaction, CompactionReadahead: readahead, RangeDelAgg: s.rangeDel,
 				RangeDelIter: &tombstones, RangeDelReadSeqno: dbformat.MaxSequenceNumber})
 			children = append(children, table.CompactionChild{Point: it, Tombstones: tombstones})
