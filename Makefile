@@ -4,7 +4,7 @@
 GO ?= go
 export CGO_ENABLED = 0
 TAGS = invariants,syncpoint
-TOOLS = db_bench ldb sst_dump db_stress db_crashtest cache_bench io_tracer_parser write_stress upstream
+TOOLS = db_bench ldb sst_dump db_stress db_crashtest cache_bench io_tracer_parser write_stress db_repl_stress upstream
 
 .PHONY: all check compat fuzz bench test race engines lint vet staticcheck xref porting generate clean $(TOOLS) rocksdb_dump rocksdb_undump \
 	crash_test crash_test_with_atomic_flush crash_test_with_best_efforts_recovery check_crash mutation metamorphic $(CRASH_TESTS)
