@@ -159,6 +159,22 @@ func TestDBCompactionTestWithParam_CompactionDeletionTrigger(t *testing.T) {
 	})
 }
 
+// deleteReopened deletes the keys without compactions, which leaves at least so many
+// bytes, and reopens with them.
+func (x *dbTest) deleteReopened(o rocksdb.Options, keys int, before uint64) {
+	x.Helper()
+	o.CreateIfMissing, o.DisableAutoCompactions = false, true
+	x.reopen(o)
+	for k := range keys {
+		x.mustDelete(0, key(k))
+	}
+	if n := x.size(key(0), key(keys-1)); n < before {
+		x.Fatalf("%d bytes became %d without compactions", before, n)
+	}
+	o.DisableAutoCompactions = false
+	x.reopen(o)
+}
+
 func TestDBCompactionTestWithParam_CompactionDeletionTriggerReopen(t *testing.T) {
 	eachSubcompactions(t, func(x *compactionTest) {
 		const keys = deletionKeysPerBuffer * 128
@@ -171,16 +187,7 @@ func TestDBCompactionTestWithParam_CompactionDeletionTriggerReopen(t *testing.T)
 			values := map[int]string{}
 			x.putRange(util.NewRandom(301), values, 0, keys, deletionValueSize)
 			before := x.settled(keys)
-			o.CreateIfMissing, o.DisableAutoCompactions = false, true
-			x.reopen(o)
-			for k := range keys {
-				x.mustDelete(0, key(k))
-			}
-			if n := x.size(key(0), key(keys-1)); n < before {
-				x.Fatalf("%d bytes became %d without compactions", before, n)
-			}
-			o.DisableAutoCompactions = false
-			x.reopen(o)
+			x.deleteReopened(o, keys, before)
 			for k := range keys / 10 {
 				x.mustPut(0, key(k), values[k])
 			}
@@ -204,16 +211,7 @@ func TestDBCompactionTest_DisableStatsUpdateReopen(t *testing.T) {
 		// No deletion meets its key above level 3 unless sizes are compensated.
 		x.moveFilesToLevel(3, 0)
 		before := x.size(key(0), key(keys-1))
-		o.CreateIfMissing, o.DisableAutoCompactions = false, true
-		x.reopen(o)
-		for k := range keys {
-			x.mustDelete(0, key(k))
-		}
-		if n := x.size(key(0), key(keys-1)); n < before {
-			x.Fatalf("%d bytes became %d without compactions", before, n)
-		}
-		o.DisableAutoCompactions = false
-		x.reopen(o)
+		x.deleteReopened(o, keys, before)
 		if n := x.settled(keys); skip && n < before || !skip && n >= before/2 {
 			x.Fatalf("skip=%t: %d bytes became %d", skip, before, n)
 		}

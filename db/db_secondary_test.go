@@ -119,6 +119,13 @@ func (x *secondaryTest) scan(cf *rocksdb.ColumnFamily) string {
 	return strings.Join(all, " ")
 }
 
+// putBoth writes foo and bar to the primary.
+func (x *secondaryTest) putBoth(foo, bar string) {
+	x.Helper()
+	x.mustPut(0, "foo", foo)
+	x.mustPut(0, "bar", bar)
+}
+
 // wantBoth wants foo and bar, and nothing else, by Get and by iterator.
 func (x *secondaryTest) wantBoth(foo, bar string) {
 	x.Helper()
@@ -242,16 +249,14 @@ func TestDBSecondaryTest_OpenAsSecondary(t *testing.T) {
 	o.Level0FileNumCompactionTrigger = 4
 	x.reopen(o)
 	for i := range 3 {
-		x.mustPut(0, "foo", fmt.Sprint("foo_value", i))
-		x.mustPut(0, "bar", fmt.Sprint("bar_value", i))
+		x.putBoth(fmt.Sprint("foo_value", i), fmt.Sprint("bar_value", i))
 		x.flush(0)
 	}
 	x.open(x.options())
 	x.must(x.db.CompactRange(nil, nil, nil))
 	x.must(x.full().TestWaitForCompact())
 	x.wantBoth("foo_value2", "bar_value2")
-	x.mustPut(0, "foo", "new_foo_value")
-	x.mustPut(0, "bar", "new_bar_value")
+	x.putBoth("new_foo_value", "new_bar_value")
 	x.flush(0)
 	x.catchUp()
 	x.wantBoth("new_foo_value", "new_bar_value")
@@ -316,13 +321,11 @@ func TestDBSecondaryTest_OpenAsSecondaryWALTailing(t *testing.T) {
 	o.Level0FileNumCompactionTrigger = 4
 	x.reopen(o)
 	for i := range 3 {
-		x.mustPut(0, "foo", fmt.Sprint("foo_value", i))
-		x.mustPut(0, "bar", fmt.Sprint("bar_value", i))
+		x.putBoth(fmt.Sprint("foo_value", i), fmt.Sprint("bar_value", i))
 	}
 	x.open(x.options())
 	x.wantBoth("foo_value2", "bar_value2")
-	x.mustPut(0, "foo", "new_foo_value")
-	x.mustPut(0, "bar", "new_bar_value")
+	x.putBoth("new_foo_value", "new_bar_value")
 	x.catchUp()
 	x.wantBoth("new_foo_value", "new_bar_value")
 	x.flush(0)
@@ -355,8 +358,7 @@ func TestDBSecondaryTest_SecondaryTailingBug_ISSUE_8467(t *testing.T) {
 	x := newSecondaryTest(t)
 	x.reopen(x.primary())
 	for i := range 3 {
-		x.mustPut(0, "foo", fmt.Sprint("foo_value", i))
-		x.mustPut(0, "bar", fmt.Sprint("bar_value", i))
+		x.putBoth(fmt.Sprint("foo_value", i), fmt.Sprint("bar_value", i))
 	}
 	x.open(x.options())
 	for range 2 {
@@ -427,8 +429,7 @@ func (x *secondaryTest) writeFourTables() {
 		x.reopen(o)
 	}
 	for i := range 4 {
-		x.mustPut(0, "foo", fmt.Sprint("foo_value", i))
-		x.mustPut(0, "bar", fmt.Sprint("bar_value", i))
+		x.putBoth(fmt.Sprint("foo_value", i), fmt.Sprint("bar_value", i))
 		x.flush(0)
 	}
 	x.must(x.full().TestWaitForCompact())

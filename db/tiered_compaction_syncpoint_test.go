@@ -323,30 +323,38 @@ func TestTieredCompactionTest_LevelOutofBoundaryRangeDelete(t *testing.T) {
 	if f := x.storage(0).LevelFiles(1)[0]; f.NumEntries != 1 || f.NumDeletions != 1 || f.Temperature != rocksdb.TemperatureUnknown {
 		x.Fatalf("%d entries, %d deletions, temperature %v", f.NumEntries, f.NumDeletions, f.Temperature)
 	}
+	x.releaseBehindRangeDeletion(snap, 1, 0, 6, "0,2,10", "0,2,7", "0,1,8", "0,0,8")
+}
+
+// releaseBehindRangeDeletion writes two keys, with a snapshot between them, and lets
+// go of snap, which keeps a range deletion on the proximal level, and then of the
+// other one. files are those after each compaction.
+func (x *tieredTest) releaseBehindRangeDeletion(snap rocksdb.Snapshot, proximal, first, second int, files ...string) {
+	x.Helper()
 	x.makeCold()
-	x.mustPut(0, key(0), "new value0")
+	x.mustPut(0, key(first), "new value0")
 	snap2 := x.db.GetSnapshot()
-	x.mustPut(0, key(6), "new value6")
+	x.mustPut(0, key(second), "new value6")
 	x.flush(0)
 	x.compactForced()
-	x.wantFiles(0, "0,2,10")
-	if x.tableWithDeletions(1) == 0 {
+	x.wantFiles(0, files[0])
+	if x.tableWithDeletions(proximal) == 0 {
 		x.Fatal("the range deletion is gone")
 	}
 	x.must(x.db.ReleaseSnapshot(snap))
 	x.compactForced()
-	x.wantFiles(0, "0,2,7")
-	if n := x.tableWithDeletions(1); n != 0 {
+	x.wantFiles(0, files[1])
+	if n := x.tableWithDeletions(proximal); n != 0 {
 		x.Fatalf("the range deletion is in table %d", n)
 	}
-	// Key 6 is not in the second snapshot, and stays.
+	// The second key is not in the second snapshot, and stays.
 	x.makeCold()
 	x.compactForced()
-	x.wantFiles(0, "0,1,8")
+	x.wantFiles(0, files[2])
 	x.wantHotCold(true, true)
 	x.must(x.db.ReleaseSnapshot(snap2))
 	x.compactForced()
-	x.wantFiles(0, "0,0,8")
+	x.wantFiles(0, files[3])
 	x.wantHotCold(false, true)
 }
 
@@ -375,30 +383,7 @@ func TestTieredCompactionTest_UniversalRangeDelete(t *testing.T) {
 	x.flush(0)
 	x.compactForced()
 	x.wantFiles(0, "0,0,0,0,0,1,8")
-	x.makeCold()
-	x.mustPut(0, key(4), "new value0")
-	snap2 := x.db.GetSnapshot()
-	x.mustPut(0, key(9), "new value6")
-	x.flush(0)
-	x.compactForced()
-	x.wantFiles(0, "0,0,0,0,0,2,8")
-	if x.tableWithDeletions(5) == 0 {
-		x.Fatal("the range deletion is gone")
-	}
-	x.must(x.db.ReleaseSnapshot(snap))
-	x.compactForced()
-	x.wantFiles(0, "0,0,0,0,0,2,6")
-	if n := x.tableWithDeletions(5); n != 0 {
-		x.Fatalf("the range deletion is in table %d", n)
-	}
-	x.makeCold()
-	x.compactForced()
-	x.wantFiles(0, "0,0,0,0,0,1,7")
-	x.wantHotCold(true, true)
-	x.must(x.db.ReleaseSnapshot(snap2))
-	x.compactForced()
-	x.wantFiles(0, "0,0,0,0,0,0,7")
-	x.wantHotCold(false, true)
+	x.releaseBehindRangeDeletion(snap, 5, 4, 9, "0,0,0,0,0,2,8", "0,0,0,0,0,2,6", "0,0,0,0,0,1,7", "0,0,0,0,0,0,7")
 }
 
 func TestTieredCompactionTest_SequenceBasedTieredStorageLevel(t *testing.T) {

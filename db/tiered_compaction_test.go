@@ -122,13 +122,19 @@ func (x *precludeTest) compactAll() {
 	x.must(x.db.CompactRange(nil, nil, nil))
 }
 
+// preserved begins with one table on the last level, of keys whose times are kept.
+func (x *precludeTest) preserved(seconds uint64) {
+	x.Helper()
+	x.o.PreserveInternalTimeSeconds = seconds
+	x.destroyAndReopen(x.o)
+	x.overlappingTables(0, 4, shortValue)
+	x.waitForCompact()
+	x.wantFiles(0, "0,0,0,0,0,0,1")
+}
+
 func TestPrecludeLastLevelTest_MigrationFromPreserveTimeManualCompaction(t *testing.T) {
 	eachConfigWay(t, func(x *precludeTest) {
-		x.o.PreserveInternalTimeSeconds = 10000
-		x.destroyAndReopen(x.o)
-		x.overlappingTables(0, 4, shortValue)
-		x.waitForCompact()
-		x.wantFiles(0, "0,0,0,0,0,0,1")
+		x.preserved(10000)
 		x.preclude(10000)
 		x.wantHotCold(true, false)
 		x.mustPut(0, key(10), "value")
@@ -141,11 +147,7 @@ func TestPrecludeLastLevelTest_MigrationFromPreserveTimeManualCompaction(t *test
 
 func TestPrecludeLastLevelTest_MigrationFromPreserveTimeAutoCompaction(t *testing.T) {
 	eachConfigWay(t, func(x *precludeTest) {
-		x.o.PreserveInternalTimeSeconds = 10000
-		x.destroyAndReopen(x.o)
-		x.overlappingTables(0, 4, shortValue)
-		x.waitForCompact()
-		x.wantFiles(0, "0,0,0,0,0,0,1")
+		x.preserved(10000)
 		// The last level must not count for the amplification of size.
 		x.change(map[string]string{"preclude_last_level_data_seconds": "10000", "last_level_temperature": "kCold",
 			"compaction_options_universal.max_size_amplification_percent": "400"}, func(o *rocksdb.Options) {
@@ -164,11 +166,7 @@ func TestPrecludeLastLevelTest_MigrationFromPreserveTimeAutoCompaction(t *testin
 
 func TestPrecludeLastLevelTest_MigrationFromPreserveTimePartial(t *testing.T) {
 	eachConfigWay(t, func(x *precludeTest) {
-		x.o.PreserveInternalTimeSeconds = 2000
-		x.destroyAndReopen(x.o)
-		x.overlappingTables(0, 4, shortValue)
-		x.waitForCompact()
-		x.wantFiles(0, "0,0,0,0,0,0,1")
+		x.preserved(2000)
 		x.wantOldAndNew()
 		x.preclude(2000)
 		x.mustPut(0, key(10), "value")
@@ -446,11 +444,7 @@ func TestTimedPutPrecludeLastLevelTest_AutoTriggerCompaction(t *testing.T) {
 
 func TestPrecludeLastLevelTest_LastLevelOnlyCompactionPartial(t *testing.T) {
 	eachConfigWay(t, func(x *precludeTest) {
-		x.o.PreserveInternalTimeSeconds = 2000
-		x.destroyAndReopen(x.o)
-		x.overlappingTables(0, 4, shortValue)
-		x.waitForCompact()
-		x.wantFiles(0, "0,0,0,0,0,0,1")
+		x.preserved(2000)
 		x.preclude(2000)
 		x.compactForced()
 		x.wantFiles(0, "0,0,0,0,0,1,1")

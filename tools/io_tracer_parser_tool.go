@@ -22,27 +22,15 @@ func IOTracerParser(args []string, stdout, stderr io.Writer) int {
 	var f struct {
 		IOTraceFile string `flag:"io_trace_file," help:"The IO trace file path."`
 	}
-	set, err := gflags.New(args[0], &f)
-	if err == nil {
-		set.Version = rocksdb.GetRocksVersionAsString(true)
-		_, err = set.Parse(args[1:])
-	}
-	var exit *gflags.Exit
-	if errors.As(err, &exit) {
-		return exit.Print(stdout, stderr)
-	}
-	if err == nil && f.IOTraceFile == "" {
-		fmt.Fprintln(stderr, "IO Trace file path is empty")
-		return 1
-	}
-	if err == nil {
-		err = printIOTrace(stdout, f.IOTraceFile)
-	}
-	if err != nil {
-		fmt.Fprintf(stderr, "%s: %v\n", f.IOTraceFile, err)
-		return 1
-	}
-	return 0
+	return gflags.Program(args, stdout, stderr, &f, rocksdb.GetRocksVersionAsString(true), func(*gflags.Set) error {
+		if f.IOTraceFile == "" {
+			return errors.New("IO Trace file path is empty")
+		}
+		if err := printIOTrace(stdout, f.IOTraceFile); err != nil {
+			return fmt.Errorf("%s: %w", f.IOTraceFile, err)
+		}
+		return nil
+	})
 }
 
 // printIOTrace is upstream's IOTraceRecordParser::ReadIOTraceRecords.

@@ -26,10 +26,7 @@ func DecodeTraceRecord(t *Trace, fileVersion int) (TraceRecord, error) {
 	case TraceGet:
 		r := &GetQueryTraceRecord{Timestamp: t.TS}
 		if fileVersion < versionWithPayloadMap {
-			p := payloadReader{p: t.Payload}
-			p.fixed32(&r.ColumnFamilyID, "column family ID")
-			r.Key = p.slice("key")
-			return r, p.err()
+			return r, decodeOldPayload(t, &r.ColumnFamilyID, &r.Key)
 		}
 		return r, decodePayload(t, func(p *payloadReader, f PayloadType) bool {
 			switch f {
@@ -51,10 +48,7 @@ func DecodeTraceRecord(t *Trace, fileVersion int) (TraceRecord, error) {
 func decodeSeek(t *Trace, fileVersion int) (TraceRecord, error) {
 	r := &IteratorSeekQueryTraceRecord{Timestamp: t.TS, SeekType: t.Type}
 	if fileVersion < versionWithPayloadMap {
-		p := payloadReader{p: t.Payload}
-		p.fixed32(&r.ColumnFamilyID, "column family ID")
-		r.Key = p.slice("key")
-		return r, p.err()
+		return r, decodeOldPayload(t, &r.ColumnFamilyID, &r.Key)
 	}
 	return r, decodePayload(t, func(p *payloadReader, f PayloadType) bool {
 		switch f {
@@ -109,6 +103,15 @@ func decodeMultiGet(t *Trace, fileVersion int) (TraceRecord, error) {
 		r.ColumnFamilyIDs, r.Keys = append(r.ColumnFamilyIDs, id), append(r.Keys, key)
 	}
 	return r, nil
+}
+
+// decodeOldPayload reads the family and the key, which are all that there is without
+// a payload map.
+func decodeOldPayload(t *Trace, family *uint32, key *[]byte) error {
+	p := payloadReader{p: t.Payload}
+	p.fixed32(family, "column family ID")
+	*key = p.slice("key")
+	return p.err()
 }
 
 // decodePayload calls field for each field of the payload's map, in order; false is

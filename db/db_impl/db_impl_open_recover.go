@@ -584,17 +584,22 @@ func (r *walRecovery) replayLog(number uint64) error {
 			return err
 		}
 	}
-	r.publishSequence()
+	var last rocksdb.SequenceNumber
+	if r.next != dbformat.MaxSequenceNumber {
+		last = r.next - 1
+	}
+	d.publishReplayedLocked(last)
 	return nil
 }
 
-func (r *walRecovery) publishSequence() {
-	d := r.d
+// publishReplayedLocked makes what was replayed visible, the newest with the number
+// last. Memtables that are full are not flushed on their own here.
+func (d *DBImpl) publishReplayedLocked(last rocksdb.SequenceNumber) {
 	var free = []*memtableT{}
 	d.flushScheduler.Clear(&free)
 	d.trimScheduler.Clear(&free)
 	freeMemtables(free)
-	if last := r.next - 1; r.next != dbformat.MaxSequenceNumber && d.versions.LastSequence() <= last {
+	if d.versions.LastSequence() <= last {
 		d.versions.SetLastAllocatedSequence(last)
 		d.versions.SetLastPublishedSequence(last)
 		d.versions.SetLastSequence(last)

@@ -26,8 +26,16 @@ func OpenForReadOnly(o *rocksdb.DBOptions, dbName string, families []rocksdb.Col
 			return nil, nil, err
 		}
 	}
+	return d.openWith(func() ([]*db.ColumnFamilyHandleImpl, error) {
+		return d.openReadOnlyLocked(families, errorIfWALFileExists)
+	})
+}
+
+// openWith gives d and what open, which is called with the mutex held, gives; where
+// that fails d is closed.
+func (d *DBImpl) openWith(open func() ([]*db.ColumnFamilyHandleImpl, error)) (*DBImpl, []*db.ColumnFamilyHandleImpl, error) {
 	d.mu.Lock()
-	handles, err := d.openReadOnlyLocked(families, errorIfWALFileExists)
+	handles, err := open()
 	d.mu.Unlock()
 	if err != nil {
 		for _, h := range handles {

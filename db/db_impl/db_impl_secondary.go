@@ -92,17 +92,7 @@ func OpenAsSecondary(o *rocksdb.DBOptions, dbName, secondaryPath string, familie
 	logging.Info(d.infoLog, "Opening the db in secondary mode")
 	d.secondary = &secondary{versions: db.NewReactiveVersionSet(d.versions), logs: map[uint64]*secondaryLog{},
 		logOf: map[*db.ColumnFamilyData]uint64{}}
-	d.mu.Lock()
-	handles, err := d.openSecondaryLocked(families)
-	d.mu.Unlock()
-	if err != nil {
-		for _, h := range handles {
-			h.Close()
-		}
-		_ = d.closeImpl()
-		return nil, nil, err
-	}
-	return d, handles, nil
+	return d.openWith(func() ([]*db.ColumnFamilyHandleImpl, error) { return d.openSecondaryLocked(families) })
 }
 
 // openSecondaryLocked is upstream's DBImplSecondary::OpenAsSecondaryImpl and
@@ -252,13 +242,7 @@ func (d *DBImpl) replayLogsLocked(changed map[*db.ColumnFamilyData]bool, sv *db.
 			cfd.InstallSuperVersion(sv, d)
 		}
 	}
-	d.versions.SetLastAllocatedSequence(last)
-	d.versions.SetLastPublishedSequence(last)
-	d.versions.SetLastSequence(last)
-	freed := []*memtableT{}
-	d.flushScheduler.Clear(&freed) // nothing is flushed here
-	d.trimScheduler.Clear(&freed)
-	sv.MemtablesToFree = append(sv.MemtablesToFree, freed...)
+	d.publishReplayedLocked(last)
 	return err
 }
 

@@ -36,6 +36,29 @@ func (e *Exit) Print(stdout, stderr io.Writer) int {
 	return e.Code
 }
 
+// Program runs a tool of that version: args, of which the first is its name, are
+// read into target, and do does the rest. It gives the exit code; an error goes to
+// stderr.
+func Program(args []string, stdout, stderr io.Writer, target any, version string, do func(set *Set) error) int {
+	set, err := New(args[0], target)
+	if err == nil {
+		set.Version = version
+		_, err = set.Parse(args[1:])
+	}
+	var exit *Exit
+	if errors.As(err, &exit) {
+		return exit.Print(stdout, stderr)
+	}
+	if err == nil {
+		err = do(set)
+	}
+	if err != nil {
+		fmt.Fprintln(stderr, err)
+		return 1
+	}
+	return 0
+}
+
 // Unwrap gives ErrHelp where help was asked for.
 func (e *Exit) Unwrap() error { return e.err }
 

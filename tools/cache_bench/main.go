@@ -26,26 +26,12 @@ func main() { os.Exit(run(os.Args, os.Stdout, os.Stderr)) }
 // run gives the exit code; args[0] is the program's name.
 func run(args []string, stdout, stderr io.Writer) int {
 	b := &bench{out: stdout}
-	set, err := gflags.New(args[0], &b.Flags)
-	if err == nil {
-		set.Version = rocksdb.GetRocksVersionAsString(true)
-		_, err = set.Parse(args[1:])
-	}
-	var exit *gflags.Exit
-	if errors.As(err, &exit) {
-		return exit.Print(stdout, stderr)
-	}
-	if err == nil {
-		err = refuseUnbuilt(set)
-	}
-	if err == nil {
-		err = b.run()
-	}
-	if err != nil {
-		fmt.Fprintln(stderr, err)
-		return 1
-	}
-	return 0
+	return gflags.Program(args, stdout, stderr, &b.Flags, rocksdb.GetRocksVersionAsString(true), func(set *gflags.Set) error {
+		if err := refuseUnbuilt(set); err != nil {
+			return err
+		}
+		return b.run()
+	})
 }
 
 func refuseUnbuilt(set *gflags.Set) error {

@@ -28,24 +28,13 @@ func main() { os.Exit(run(os.Args, os.Stdout, os.Stderr)) }
 // run gives the exit code; args[0] is the program's name.
 func run(args []string, stdout, stderr io.Writer) int {
 	var f Flags
-	set, err := gflags.New(args[0], &f)
-	if err == nil {
-		set.Version = contract.GetRocksVersionAsString(true)
-		_, err = set.Parse(args[1:])
-	}
-	var exit *gflags.Exit
-	if errors.As(err, &exit) {
-		return exit.Print(stdout, stderr)
-	}
-	if err == nil {
-		err = f.stress(stderr)
-	}
-	if err != nil {
-		fmt.Fprintln(stderr, err)
-		return 1
-	}
-	fmt.Fprintln(stderr, "Successful!")
-	return 0
+	return gflags.Program(args, stdout, stderr, &f, contract.GetRocksVersionAsString(true), func(*gflags.Set) error {
+		err := f.stress(stderr)
+		if err == nil {
+			fmt.Fprintln(stderr, "Successful!")
+		}
+		return err
+	})
 }
 
 // stress writes and follows until all that was written was read.

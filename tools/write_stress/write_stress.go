@@ -45,23 +45,7 @@ func main() { os.Exit(run(os.Args, os.Stdout, os.Stderr)) }
 // run gives the exit code; args[0] is the program's name.
 func run(args []string, stdout, stderr io.Writer) int {
 	s := &writeStress{done: make(chan struct{})}
-	set, err := gflags.New(args[0], &s.Flags)
-	if err == nil {
-		set.Version = contract.GetRocksVersionAsString(true)
-		_, err = set.Parse(args[1:])
-	}
-	var exit *gflags.Exit
-	if errors.As(err, &exit) {
-		return exit.Print(stdout, stderr)
-	}
-	if err == nil {
-		err = s.run()
-	}
-	if err != nil {
-		fmt.Fprintln(stderr, err)
-		return 1
-	}
-	return 0
+	return gflags.Program(args, stdout, stderr, &s.Flags, contract.GetRocksVersionAsString(true), func(*gflags.Set) error { return s.run() })
 }
 
 // writeStress is a run. Its goroutines work until done is closed.
