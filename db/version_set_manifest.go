@@ -484,6 +484,14 @@ func (vs *VersionSet) SetLastPublishedSequence(s rocksdb.SequenceNumber) {
 	vs.lastPublishedSequence.Store(s)
 }
 
+// SetAllSequences makes s the last number allocated, published and visible, where
+// nobody writes.
+func (vs *VersionSet) SetAllSequences(s rocksdb.SequenceNumber) {
+	vs.SetLastAllocatedSequence(s)
+	vs.SetLastPublishedSequence(s)
+	vs.SetLastSequence(s)
+}
+
 // SyncLastSequenceWithAllocated makes everything allocated visible.
 func (vs *VersionSet) SyncLastSequenceWithAllocated() {
 	if a := vs.lastAllocatedSequence.Load(); a > vs.lastSequence.Load() {

@@ -468,9 +468,7 @@ func (c *ingestionCommit) commitLocked() error {
 // numbers than the last write; no write is under way.
 func (d *DBImpl) raiseLastSequence(n rocksdb.SequenceNumber) {
 	if n > d.versions.LastSequence() {
-		d.versions.SetLastAllocatedSequence(n)
-		d.versions.SetLastPublishedSequence(n)
-		d.versions.SetLastSequence(n)
+		d.versions.SetAllSequences(n)
 	}
 }
 

@@ -600,9 +600,7 @@ func (d *DBImpl) publishReplayedLocked(last rocksdb.SequenceNumber) {
 	d.trimScheduler.Clear(&free)
 	freeMemtables(free)
 	if d.versions.LastSequence() <= last {
-		d.versions.SetLastAllocatedSequence(last)
-		d.versions.SetLastPublishedSequence(last)
-		d.versions.SetLastSequence(last)
+		d.versions.SetAllSequences(last)
 	}
 }
 

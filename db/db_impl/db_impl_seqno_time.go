@@ -14,9 +14,13 @@ import (
 // preserveSecondsOf are the spans that a family's options ask for.
 func preserveSecondsOf(cfd *db.ColumnFamilyData) seqnotime.MinAndMaxPreserveSeconds {
 	s := seqnotime.NewMinAndMaxPreserveSeconds()
+	addPreserveSeconds(&s, cfd)
+	return s
+}
+
+func addPreserveSeconds(s *seqnotime.MinAndMaxPreserveSeconds, cfd *db.ColumnFamilyData) {
 	mo := cfd.GetLatestMutableCFOptions()
 	s.Combine(mo.PreserveInternalTimeSeconds, mo.PrecludeLastLevelDataSeconds)
-	return s
 }
 
 // tracksTimes tells whether a family's options ask for the times of its sequence
@@ -60,9 +64,7 @@ func (d *DBImpl) ensureSeqnoToTimeMappingLocked(span seqnotime.MinAndMaxPreserve
 // race with the first write.
 func (d *DBImpl) prepopulateSeqnoToTimeMappingLocked(span seqnotime.MinAndMaxPreserveSeconds) error {
 	const reserved = seqnotime.MaxSeqnoTimePairsPerSST
-	d.versions.SetLastAllocatedSequence(reserved)
-	d.versions.SetLastPublishedSequence(reserved)
-	d.versions.SetLastSequence(reserved)
+	d.versions.SetAllSequences(reserved)
 	// In the MANIFEST, so that a later Open does not go back.
 	e := &version.VersionEdit{}
 	e.SetLastSequence(reserved)
@@ -110,8 +112,7 @@ func (d *DBImpl) registerRecordSeqnoTimeWorker() error {
 	d.mu.Lock()
 	for _, cfd := range d.families.All() {
 		if !cfd.IsDropped() {
-			mo := cfd.GetLatestMutableCFOptions()
-			span.Combine(mo.PreserveInternalTimeSeconds, mo.PrecludeLastLevelDataSeconds)
+			addPreserveSeconds(&span, cfd)
 		}
 	}
 	cadence := span.GetRecodingCadence()

@@ -352,9 +352,7 @@ func (r *repairer) install() error {
 		byFamily[t.columnFamilyID] = append(byFamily[t.columnFamilyID], t.meta)
 		last = max(last, t.meta.FD.LargestSeqno)
 	}
-	d.versions.SetLastAllocatedSequence(last)
-	d.versions.SetLastPublishedSequence(last)
-	d.versions.SetLastSequence(last)
+	d.versions.SetAllSequences(last)
 	blobs := r.blobsToKeep(byFamily)
 	for _, id := range slices.Sorted(maps.Keys(byFamily)) {
 		files := byFamily[id]
