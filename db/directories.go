@@ -91,3 +91,11 @@ func (x *Directories) Close(opts *rocksdb.IOOptions) error {
 	*x = Directories{}
 	return result
 }
+
+// ListingOptions are for the names of a directory. An IOOptions{} would say that
+// they are of a flush.
+func ListingOptions() *rocksdb.IOOptions {
+	o := rocksdb.DefaultIOOptions()
+	o.DoNotRecurse = true
+	return &o
+}

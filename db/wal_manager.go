@@ -110,7 +110,7 @@ func (m *WalManager) GetSortedWalFiles(needSeqnos, includeArchived bool) ([]rock
 }
 
 func (m *WalManager) sortedWalsOfType(dir string, t rocksdb.WalFileType, needSeqnos bool) ([]rocksdb.LogFile, error) {
-	names, err := m.dbOptions.FS.GetChildren(dir, &rocksdb.IOOptions{DoNotRecurse: true})
+	names, err := m.dbOptions.FS.GetChildren(dir, ListingOptions())
 	if err != nil {
 		return nil, err
 	}
@@ -317,7 +317,7 @@ func (m *WalManager) PurgeObsoleteWALFiles() {
 		return
 	}
 	dir := filename.ArchivalDirectory(m.dir)
-	names, err := m.dbOptions.FS.GetChildren(dir, &rocksdb.IOOptions{DoNotRecurse: true})
+	names, err := m.dbOptions.FS.GetChildren(dir, ListingOptions())
 	if err != nil {
 		logging.Error(log, "Can't get archive files: %v", err)
 		return

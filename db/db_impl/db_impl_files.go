@@ -188,7 +188,7 @@ func (d *DBImpl) listCandidatesLocked(job *jobContext) {
 		dirs = append(dirs, ld)
 	}
 	for _, dir := range dirs {
-		names, err := d.fs.GetChildren(dir, &rocksdb.IOOptions{DoNotRecurse: true})
+		names, err := d.fs.GetChildren(dir, db.ListingOptions())
 		if err != nil {
 			logging.Warn(d.infoLog, "[JOB %d] cannot list %s: %v", job.id, dir, err)
 			continue

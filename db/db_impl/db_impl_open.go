@@ -726,7 +726,7 @@ func (d *DBImpl) renameTempOptionsFile(temp string, number uint64) error {
 // Upstream: DeleteOptionsFilesHelper.
 func (d *DBImpl) deleteObsoleteOptionsFiles(background bool) {
 	const keep = 2
-	names, err := d.fs.GetChildren(d.dbName, &rocksdb.IOOptions{DoNotRecurse: true})
+	names, err := d.fs.GetChildren(d.dbName, db.ListingOptions())
 	if err != nil {
 		return
 	}

@@ -62,7 +62,7 @@ func (d *DBImpl) recoverManifest(families []rocksdb.ColumnFamilyDescriptor, ro r
 func (d *DBImpl) recoverLocked(families []rocksdb.ColumnFamilyDescriptor, ro recoverOptions, ctx *recoveryContext) (recoveredSeq rocksdb.SequenceNumber, corrupted bool, err error) {
 	var names []string // in the database's directory
 	if ro.readOnly || d.immutable.BestEffortsRecovery {
-		if names, err = d.fs.GetChildren(d.dbName, &rocksdb.IOOptions{DoNotRecurse: true}); err != nil {
+		if names, err = d.fs.GetChildren(d.dbName, db.ListingOptions()); err != nil {
 			if rocksdb.IsNotFound(err) || rocksdb.IsPathNotFound(err) {
 				err = rocksdb.InvalidArgument(d.dbName, "does not exist (open for read only)").Wrap(err)
 			}
@@ -213,7 +213,7 @@ func (d *DBImpl) checkDirectIO(name string) error {
 // refuseOrphans keeps a directory that holds a database without CURRENT from
 // being taken for an empty one, whose files would then be deleted.
 func (d *DBImpl) refuseOrphans() error {
-	names, err := d.fs.GetChildren(d.dbName, &rocksdb.IOOptions{DoNotRecurse: true})
+	names, err := d.fs.GetChildren(d.dbName, db.ListingOptions())
 	if err != nil {
 		return nil
 	}
@@ -308,7 +308,7 @@ func (d *DBImpl) maybeUpdateNextFileNumber(ctx *recoveryContext) error {
 	largest := next
 	beyond := false
 	for _, dir := range d.allDBPaths() {
-		names, err := d.fs.GetChildren(dir, &rocksdb.IOOptions{DoNotRecurse: true})
+		names, err := d.fs.GetChildren(dir, db.ListingOptions())
 		if err != nil {
 			if rocksdb.IsNotFound(err) || rocksdb.IsPathNotFound(err) {
 				continue
@@ -337,7 +337,7 @@ func (d *DBImpl) maybeUpdateNextFileNumber(ctx *recoveryContext) error {
 // listWALs gives the numbers of the WALs in the WAL directory, rising.
 func (d *DBImpl) listWALs() ([]uint64, error) {
 	dir := d.immutable.GetWalDir()
-	names, err := d.fs.GetChildren(dir, &rocksdb.IOOptions{DoNotRecurse: true})
+	names, err := d.fs.GetChildren(dir, db.ListingOptions())
 	if err != nil {
 		if rocksdb.IsNotFound(err) || rocksdb.IsPathNotFound(err) {
 			return nil, rocksdb.InvalidArgument("wal_dir not found", dir)

@@ -56,7 +56,7 @@ func (d *DBImpl) dataPaths() []string {
 // DBImpl::UntrackDataFiles.
 func (d *DBImpl) trackDataFiles(m *file.SstFileManagerImpl, track bool) {
 	for _, dir := range d.dataPaths() {
-		names, err := d.fs.GetChildren(dir, &rocksdb.IOOptions{DoNotRecurse: true})
+		names, err := d.fs.GetChildren(dir, db.ListingOptions())
 		if err != nil {
 			continue // it is the manager's count alone that suffers
 		}
@@ -104,7 +104,7 @@ func (d *DBImpl) startSstFileManager(largestBuffer uint64) {
 // at a rate, so that nothing else looks for their trash.
 func (d *DBImpl) deleteTrashOfLogs() {
 	dir := d.immutable.GetWalDir()
-	names, err := d.fs.GetChildren(dir, &rocksdb.IOOptions{DoNotRecurse: true})
+	names, err := d.fs.GetChildren(dir, db.ListingOptions())
 	if err != nil {
 		return
 	}

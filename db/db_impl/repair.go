@@ -187,7 +187,7 @@ func (r *repairer) run() error {
 // findFiles lists what is in the directories.
 func (r *repairer) findFiles() error {
 	d := r.d
-	none := &rocksdb.IOOptions{DoNotRecurse: true}
+	none := db.ListingOptions()
 	r.nextFile = 2 // 1 is the new MANIFEST's
 	note := func(number uint64) { r.nextFile = max(r.nextFile, number+1) }
 	seen := map[string]bool{}
