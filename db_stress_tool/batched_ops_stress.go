@@ -9,6 +9,7 @@ import (
 
 	dbimpl "github.com/rocksdb-go/rocksdb/db/db_impl"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
+	"github.com/rocksdb-go/rocksdb/util"
 )
 
 // batchedOpsTest writes ten keys at a time: "0" and the key to "9" and the key,
@@ -21,6 +22,7 @@ func (*batchedOpsTest) stateTracked() bool                       { return false 
 func (*batchedOpsTest) families(cf int) []int                    { return []int{cf} }
 func (*batchedOpsTest) controlFamily(_ *threadState, cf int) int { return cf }
 func (*batchedOpsTest) verifyDB(*threadState)                    {}
+func (*batchedOpsTest) verifyWhileRunning(*util.Random)          {}
 func (*batchedOpsTest) keyMayExist(*threadState, *rocksdb.ReadOptions, int, int64) {
 }
 func (*batchedOpsTest) iterateAgainstExpected(*threadState, *rocksdb.ReadOptions, []int, []int64) {

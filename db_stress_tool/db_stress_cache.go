@@ -95,6 +95,7 @@ func (t *Tool) newSecondaryCache() (rocksdb.SecondaryCache, error) {
 		return nil, rocksdb.InvalidArgument("Cannot specify both compressed_secondary_cache_size and " + f.CacheType)
 	}
 	o := rocksdb.DefaultCompressedSecondaryCacheOptions(int(f.CompressedSecondaryCacheSize))
+	o.NumShardBits = int(f.CompressedSecondaryCacheNumshardbits)
 	if f.EnableDoNotCompressRoles {
 		o.DoNotCompressRoles = 1<<rocksdb.NumCacheEntryRoles - 1
 	}

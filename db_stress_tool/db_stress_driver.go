@@ -67,11 +67,11 @@ func (s *stressTest) startBackground() {
 		rnd := util.NewRandom(uint32(f.Seed))
 		s.runInBackground(func() { s.changeCapacities(rnd) })
 	}
-	if c, ok := s.mode.(*cfConsistencyTest); ok && f.ContinuousVerificationInterval > 0 {
+	if f.ContinuousVerificationInterval > 0 {
 		rnd := util.NewRandom(uint32(f.Seed))
 		s.runInBackground(func() {
 			if !s.shared.failed() && f.Reopen == 0 && s.operating.Load() > 0 {
-				c.verifyWhileRunning(nil)
+				s.mode.verifyWhileRunning(rnd)
 			}
 			time.Sleep(time.Duration(rnd.Uniform(int(f.ContinuousVerificationInterval)))*time.Millisecond + time.Microsecond)
 		})

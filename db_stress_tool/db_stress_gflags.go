@@ -152,7 +152,7 @@ type Flags struct {
 	TestBackwardScan                          bool    `flag:"test_backward_scan,true" help:"iterate backwards, too"`
 	DB                                        string  `flag:"db," help:"directory of the database"`
 	SecondariesBase                           string  `flag:"secondaries_base," help:"directory of secondary instances"`
-	TestSecondary                             bool    `flag:"test_secondary,false" unbuilt:"false" help:"verify a secondary instance"`
+	TestSecondary                             bool    `flag:"test_secondary,false" help:"verify a secondary instance"`
 	OpenReadOnlyOneIn                         int32   `flag:"open_read_only_one_in,0" help:"open read only once in that many operations; 0 never"`
 	ExpectedValuesDir                         string  `flag:"expected_values_dir," help:"directory of the expected state; empty keeps it in memory"`
 	VerifyChecksum                            bool    `flag:"verify_checksum,false" help:"ReadOptions::verify_checksums"`

@@ -181,6 +181,11 @@ func (s *stressTest) open(reopen bool) error {
 		}
 		break
 	}
+	if f.TestSecondary {
+		if err := s.openSecondary(s.familyDescriptors()); err != nil {
+			return err
+		}
+	}
 	if f.PreserveUnverifiedChanges {
 		// Nothing that is live has become obsolete so far, and what does from now
 		// on is kept.
@@ -221,12 +226,16 @@ func (s *stressTest) handles() []rocksdb.ColumnFamilyHandle {
 }
 
 func (s *stressTest) closeFamilies() {
-	for _, h := range s.cfs {
-		if err := s.db.DestroyColumnFamilyHandle(h); err != nil {
+	s.closeHandles(s.db, s.cfs)
+	s.cfs = nil
+}
+
+func (s *stressTest) closeHandles(d *dbimpl.DBImpl, handles []*db.ColumnFamilyHandleImpl) {
+	for _, h := range handles {
+		if err := d.DestroyColumnFamilyHandle(h); err != nil {
 			s.tool.printf("closing a column family: %v\n", err)
 		}
 	}
-	s.cfs = nil
 }
 
 // close ends the test of the database.
@@ -235,6 +244,7 @@ func (s *stressTest) close() {
 	defer s.recovery.mu.Unlock()
 	s.setJobFaultsLocked(false)
 	s.recovery.closed = true
+	s.closeSecondary()
 	if s.db == nil {
 		return
 	}
@@ -295,6 +305,7 @@ func (s *stressTest) preload() error {
 	if err := s.db.FlushFamilies(nil, s.handles()); err != nil {
 		return err
 	}
+	s.closeSecondary()
 	s.closeFamilies()
 	if err := s.db.Close(); err != nil {
 		return err
@@ -338,6 +349,7 @@ func (s *stressTest) reopen(t *threadState) {
 	}
 	fatal("Non-ok close status", s.db.Close())
 	s.db = nil
+	s.closeSecondary()
 	s.timesReopened++
 	s.tool.printf("%s Reopening database for the %dth time\n", timeString(), s.timesReopened)
 	s.recordManifest()

@@ -112,6 +112,12 @@ func (s *stressTest) operation(t *threadState, ro *rocksdb.ReadOptions, wo *rock
 	if t.rand.OneInOpt(int(f.SetOptionsOneIn)) {
 		s.process("SetOptions", s.setOptions(t))
 	}
+	if t.tid == 0 && t.rand.OneInOpt(int(f.VerifyDBOneIn)) {
+		s.mode.verifyWhileRunning(t.rand)
+		if t.shared.failed() {
+			return i
+		}
+	}
 	s.openReadOnly(t)
 	s.clearOneFamily(t)
 	defer s.rlockFamilies()()

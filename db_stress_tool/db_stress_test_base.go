@@ -19,6 +19,7 @@ import (
 	"github.com/rocksdb-go/rocksdb/db/experimental"
 	"github.com/rocksdb-go/rocksdb/env"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
+	"github.com/rocksdb-go/rocksdb/util"
 	"github.com/rocksdb-go/rocksdb/utilities/fsutil"
 )
 
@@ -27,6 +28,9 @@ type mode interface {
 	// verifyDB compares the worker's part of the database with what is
 	// expected.
 	verifyDB(t *threadState)
+	// verifyWhileRunning checks the database, or its secondary instance, while
+	// the workers write.
+	verifyWhileRunning(rnd *util.Random)
 	// stateTracked tells whether the expected state is kept.
 	stateTracked() bool
 	// families are those of an operation that drew cf.
@@ -69,6 +73,7 @@ type stressTest struct {
 	cfLock         sync.RWMutex
 	db             *dbimpl.DBImpl
 	cfs            []*db.ColumnFamilyHandleImpl
+	secondary      secondaryInstance
 	names          []string
 	nextName       int
 	timesReopened  int
@@ -350,10 +355,14 @@ func (s *stressTest) writeUntilDone(name string, write func() error) (done bool,
 // cf is a family's handle.
 func (s *stressTest) cf(i int) *db.ColumnFamilyHandleImpl { return s.cfs[i] }
 
-func (s *stressTest) get(ro *rocksdb.ReadOptions, cf int, key []byte) (value []byte, err error) {
+func (s *stressTest) get(ro *rocksdb.ReadOptions, cf int, key []byte) ([]byte, error) {
+	return s.getFrom(s.db, ro, s.cf(cf), key)
+}
+
+func (s *stressTest) getFrom(d *dbimpl.DBImpl, ro *rocksdb.ReadOptions, h *db.ColumnFamilyHandleImpl, key []byte) (value []byte, err error) {
 	read := func() {
 		var v rocksdb.PinnableSlice
-		if err = s.db.Get(ro, s.cf(cf), key, &v); err == nil {
+		if err = d.Get(ro, h, key, &v); err == nil {
 			value = slices.Clone(v.Data())
 			if value == nil {
 				value = []byte{}

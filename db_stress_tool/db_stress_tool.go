@@ -249,6 +249,9 @@ func (t *Tool) runAll() int {
 		if err == nil {
 			s.shared, err = newSharedState(f, s)
 		}
+		if err == nil && f.TestSecondary {
+			s.secondary.path, err = t.makeSecondaryPath(suffix)
+		}
 		if err != nil {
 			t.errf("Failed setting up expected state with error: %v\n", err)
 			return 1

@@ -63,6 +63,9 @@ func (n *nonBatchedTest) verifyDB(t *threadState) {
 				value, err := n.get2(&ro, cf, i)
 				n.verifyOrSync(cf, i, value, "Get verification", err)
 			}
+			if n.secondary.db != nil && !sh.failed() {
+				n.verifySecondary(&ro, cf, start, end)
+			}
 		}
 	}
 }

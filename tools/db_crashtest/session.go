@@ -187,7 +187,7 @@ func (s *session) testParams() params {
 			use(name)
 		}
 	}
-	if blobs := s.r.intIn(1, 10) == 1; blobs && !s.switches["test_best_efforts_recovery"] && !s.switches["test_tiered_storage"] {
+	if blobs := s.r.intIn(1, 10) == 1; blobs && p.num("test_secondary", 0) == 0 && !s.switches["test_best_efforts_recovery"] && !s.switches["test_tiered_storage"] {
 		kinds := []string{"blob"}
 		if _, not := s.pins["enable_blob_direct_write"]; !not {
 			kinds = append(kinds, "blob_direct_write", "blob_direct_write_get_entity", "blob_direct_write_multi_get_entity")
