@@ -3,6 +3,7 @@
 package dbimpl
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/rocksdb-go/rocksdb/db"
@@ -94,7 +95,13 @@ func (d *DBImpl) enqueueFlushLocked(r *flushRequest) bool {
 		d.recordAtomicFlushRequest(r.reason)
 	} else {
 		cfd := r.families[0].cfd
-		if cfd.QueuedForFlush() || !cfd.Imm().IsFlushPending() {
+		if cfd.QueuedForFlush() {
+			if isRecoveryFlush(r.reason) {
+				d.queuedFlushLocked(cfd).reason = r.reason // any other is dropped
+			}
+			return false
+		}
+		if !cfd.Imm().IsFlushPending() {
 			return false
 		}
 		cfd.Ref()
@@ -103,6 +110,12 @@ func (d *DBImpl) enqueueFlushLocked(r *flushRequest) bool {
 	d.st.flushQueue = append(d.st.flushQueue, r)
 	d.st.unscheduledFlushes++
 	return true
+}
+
+// queuedFlushLocked is the request of a family that is queued by itself.
+func (d *DBImpl) queuedFlushLocked(cfd *db.ColumnFamilyData) *flushRequest {
+	i := slices.IndexFunc(d.st.flushQueue, func(r *flushRequest) bool { return !r.atomic && r.families[0].cfd == cfd })
+	return d.st.flushQueue[i]
 }
 
 // enqueuePendingCompactionLocked is upstream's DBImpl::AddToCompactionQueue.
@@ -264,6 +277,7 @@ func isShutdownOrDropped(err error) bool {
 func (d *DBImpl) backgroundFlushLocked(job *jobContext, log *logging.LogBuffer, postponed *bool) (rocksdb.FlushReason, error) {
 	if d.errorHandler.IsBGWorkStopped() {
 		if !d.errorHandler.IsRecoveryInProgress() {
+			d.st.unscheduledFlushes++ // the request stays, for the recovery to come
 			return rocksdb.FlushReasonOthers, d.errorHandler.GetBGError()
 		}
 	} else if d.shuttingDown.Load() {
