@@ -154,7 +154,7 @@ func (s *Source) readLog(number uint64, to *memRun) error {
 	if r.HasReadError() {
 		return rocksdb.IOError("log cannot be read", path)
 	}
-	torn, err := s.bytesAfter(path, end)
+	torn, err := bytesAfter(s.fs, path, end)
 	if err != nil {
 		return err
 	}
@@ -165,8 +165,8 @@ func (s *Source) readLog(number uint64, to *memRun) error {
 }
 
 // bytesAfter tells whether the file has any byte but zero at or after offset.
-func (s *Source) bytesAfter(path string, offset uint64) (bool, error) {
-	data, err := rocksdb.ReadFileToString(s.fs, path, nil)
+func bytesAfter(fs rocksdb.FileSystem, path string, offset uint64) (bool, error) {
+	data, err := rocksdb.ReadFileToString(fs, path, nil)
 	if err != nil {
 		return false, err
 	}

@@ -144,12 +144,16 @@ func (m *manifest) OldLogRecord(int) {
 	m.Corruption(0, rocksdb.Corruption("record of another file"), 0)
 }
 
+// read applies all records. One that is cut off at the end is an error, which
+// LevelDB passes over: a wrong length looks the same, and what follows it would be
+// lost.
 func (m *manifest) read(fs rocksdb.FileSystem) error {
 	r, err := openLog(fs, m.path, 0, m)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = r.Close() }() // nothing was written
+	end := uint64(0)
 	for {
 		record, ok := r.ReadRecord(rocksdb.TolerateCorruptedTailRecords)
 		if m.first != nil {
@@ -166,6 +170,12 @@ func (m *manifest) read(fs rocksdb.FileSystem) error {
 		if err != nil {
 			return rocksdb.AsStatus(err).InAt(m.path, r.LastRecordOffset())
 		}
+		end = r.LastRecordEnd()
+	}
+	if torn, err := bytesAfter(fs, m.path, end); err != nil {
+		return err
+	} else if torn {
+		return rocksdb.Corruption("the last record is cut off; LevelDB writes a new MANIFEST when it opens the database").InAt(m.path, end)
 	}
 	if m.comparator == "" {
 		return rocksdb.Corruption("MANIFEST names no comparator").In(m.path)
