@@ -43,7 +43,7 @@ func TestDBCompactionTest_CompactionLimiter(t *testing.T) {
 	}
 	unlimited := rocksdb.NewConcurrentTaskLimiter("unique_limiter", -1)
 	o := x.currentOptions()
-	o.WriteBufferSize, o.ArenaBlockSize, o.NumLevels = 110<<10, 4096, 3
+	o.WriteBufferSize, o.ArenaBlockSize, o.NumLevels = roomForEntries, 4096, 3
 	o.Level0FileNumCompactionTrigger, o.Level0SlowdownWritesTrigger, o.Level0StopWritesTrigger = 4, 64, 64
 	o.MaxBackgroundJobs, o.MaxWriteBufferNumber, o.MemtableFactory = 64, 10, newSpecialSkipListFactory(perFile)
 	x.destroyAndReopen(o)
@@ -636,7 +636,7 @@ func TestDBCompactionTestWithParam_FixFileIngestionCompactionDeadlock(t *testing
 	const perFile = 100
 	eachSubcompactions(t, func(x *compactionTest) {
 		o := x.options()
-		o.WriteBufferSize, o.Level0FileNumCompactionTrigger, o.MemtableFactory = 110<<10, o.Level0StopWritesTrigger, newSpecialSkipListFactory(perFile)
+		o.WriteBufferSize, o.Level0FileNumCompactionTrigger, o.MemtableFactory = roomForEntries, o.Level0StopWritesTrigger, newSpecialSkipListFactory(perFile)
 		x.destroyAndReopen(o)
 		path := x.external("test.sst", o, func(w *rocksdb.SstFileWriter) { x.must(w.Put([]byte(key(perFile-1)), []byte("value"))) })
 		order("DBImpl::IngestExternalFile:AfterIncIngestFileCounter", "BackgroundCallCompaction:0")

@@ -23,7 +23,7 @@ func (x *compactionTest) pathOptions() rocksdb.Options {
 	o := x.options()
 	o.DBPaths = threePaths(x.dir)
 	o.MemtableFactory = newSpecialSkipListFactory(99)
-	o.WriteBufferSize, o.ArenaBlockSize = 110<<10, 4<<10
+	o.WriteBufferSize, o.ArenaBlockSize = roomForEntries, 4<<10
 	o.Level0FileNumCompactionTrigger, o.NumLevels, o.MaxBytesForLevelBase = 2, 4, 400<<10
 	return o
 }

@@ -418,7 +418,7 @@ func TestDBCompactionTestWithParam_CompressLevelCompaction(t *testing.T) {
 	eachSubcompactions(t, func(x *compactionTest) {
 		o := x.options()
 		o.MemtableFactory = newSpecialSkipListFactory(99)
-		o.WriteBufferSize, o.ArenaBlockSize = 110<<10, 4<<10
+		o.WriteBufferSize, o.ArenaBlockSize = roomForEntries, 4<<10
 		o.Level0FileNumCompactionTrigger, o.NumLevels, o.MaxBytesForLevelBase = 2, 4, 400<<10
 		// A file may be moved to level 1, not to level 2.
 		o.CompressionPerLevel = []rocksdb.CompressionType{rocksdb.NoCompression, rocksdb.NoCompression, rocksdb.ZlibCompression}

@@ -222,7 +222,7 @@ func TestDBCompactionTestWithParam_CompactionTrigger(t *testing.T) {
 	eachSubcompactions(t, func(x *compactionTest) {
 		const keys, trigger = 100, 3
 		o := x.options()
-		o.WriteBufferSize, o.ArenaBlockSize = 110<<10, 4<<10
+		o.WriteBufferSize, o.ArenaBlockSize = roomForEntries, 4<<10
 		o.NumLevels, o.Level0FileNumCompactionTrigger = 3, trigger
 		o.MemtableFactory = newSpecialSkipListFactory(keys)
 		x.createAndReopenWithCF(pikachu[1:], o)
@@ -248,7 +248,7 @@ func TestDBCompactionTest_BGCompactionsAllowed(t *testing.T) {
 	const keys, trigger, families = 100, 2, 4
 	x := newCompactionTest(t)
 	o := x.currentOptions()
-	o.WriteBufferSize, o.ArenaBlockSize = 110<<10, 4<<10
+	o.WriteBufferSize, o.ArenaBlockSize = roomForEntries, 4<<10
 	o.NumLevels, o.Level0FileNumCompactionTrigger, o.Level0SlowdownWritesTrigger = 3, trigger, 20
 	o.SoftPendingCompactionBytesLimit, o.MaxBackgroundCompactions = 1<<30, 3
 	o.MemtableFactory = newSpecialSkipListFactory(keys)

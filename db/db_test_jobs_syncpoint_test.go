@@ -308,7 +308,7 @@ func TestDBTest_HardLimit(t *testing.T) {
 	x := newDBTest(t)
 	x.poolSize(1, rocksdb.LowPriority)
 	o := x.currentOptions()
-	o.MaxWriteBufferNumber, o.WriteBufferSize, o.ArenaBlockSize = 256, 110<<10, 4096
+	o.MaxWriteBufferNumber, o.WriteBufferSize, o.ArenaBlockSize = 256, roomForEntries, 4096
 	o.Level0FileNumCompactionTrigger, o.Level0SlowdownWritesTrigger, o.Level0StopWritesTrigger = 4, 999999, 999999
 	o.HardPendingCompactionBytesLimit, o.MaxBytesForLevelBase, o.MaxBackgroundCompactions = 800<<10, 10000000000, 1
 	o.MemtableFactory = newSpecialSkipListFactory(99)

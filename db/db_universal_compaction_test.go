@@ -36,7 +36,7 @@ func (x *dbTest) pathOptions(ratio uint32) rocksdb.Options {
 	o := x.currentOptions()
 	o.MemtableFactory = newSpecialSkipListFactory(99)
 	o.CompactionStyle, o.CompactionOptionsUniversal.SizeRatio, o.NumLevels = rocksdb.CompactionStyleUniversal, ratio, 1
-	o.WriteBufferSize, o.ArenaBlockSize, o.Level0FileNumCompactionTrigger = 111<<10, 4<<10, 2
+	o.WriteBufferSize, o.ArenaBlockSize, o.Level0FileNumCompactionTrigger = roomForEntries, 4<<10, 2
 	return o
 }
 
