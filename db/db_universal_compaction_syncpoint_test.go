@@ -120,6 +120,7 @@ func TestDBTestUniversalCompaction_UniversalCompactionSingleSortedRun(t *testing
 	eachUniversal(t, universalLevels, func(x *universalTest) {
 		f := &contextChecker{t: x.T}
 		o := x.options(0) // which is made 1
+		o.MemtableFactory, o.WriteBufferSize = newSpecialSkipListFactory(99), roomForEntries
 		u := &o.CompactionOptionsUniversal
 		u.SizeRatio, u.MinMergeWidth, u.MaxSizeAmplificationPercent = 10, 2, 0
 		o.CompactionFilterFactory = f

@@ -190,6 +190,9 @@ func (l *liveFiles) addLogs(flushed bool, minLog, maxLog uint64) error {
 		for _, w := range d.walMu.logs {
 			open[w.number] = w.writer.File().GetFlushedSize()
 		}
+		for _, w := range d.walMu.leaving {
+			open[w.GetLogNumber()] = w.File().GetFlushedSize()
+		}
 		d.walMu.Unlock()
 	}
 	logs, err := d.sortedWalFiles(false)

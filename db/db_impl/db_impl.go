@@ -136,6 +136,8 @@ type DBImpl struct {
 		cond      *sync.Cond
 		logs      []logWriter // oldest first; the last one is written to
 		dirSynced bool        // since the newest log was made
+		// leaving are the logs that are off logs, and not closed yet.
+		leaving []*wal.Writer
 	}
 
 	// closing makes Close happen once; every call gives its outcome.
@@ -781,7 +783,7 @@ func (d *DBImpl) closeImpl() error {
 		logging.Warn(d.infoLog, "optimize_manifest_for_recovery close-time write failed: %v", err)
 	}
 	for _, w := range d.st.logsToFree {
-		keep(d.closeLog(w))
+		keep(d.closeLeavingLog(w))
 	}
 	d.st.logsToFree = nil
 	d.mu.Unlock()
@@ -898,6 +900,15 @@ func addEdit(groups []db.EditsForFamily, cfd *db.ColumnFamilyData, e *version.Ve
 		}
 	}
 	return append(groups, db.EditsForFamily{CFD: cfd, Edits: []*version.VersionEdit{e}})
+}
+
+// closeLeavingLog closes a log of walMu.leaving.
+func (d *DBImpl) closeLeavingLog(w *wal.Writer) error {
+	err := d.closeLog(w)
+	d.walMu.Lock()
+	d.walMu.leaving = slices.DeleteFunc(d.walMu.leaving, func(o *wal.Writer) bool { return o == w })
+	d.walMu.Unlock()
+	return err
 }
 
 func (d *DBImpl) closeLog(w *wal.Writer) error {

@@ -250,7 +250,8 @@ func (d *DBImpl) takeObsoleteLogsLocked(job *jobContext) {
 			d.walMu.cond.Wait()
 			continue
 		}
-		job.logsToFree = append(job.logsToFree, d.walMu.logs[0].writer)
+		w := d.walMu.logs[0].writer
+		job.logsToFree, d.walMu.leaving = append(job.logsToFree, w), append(d.walMu.leaving, w)
 		d.walMu.logs = d.walMu.logs[1:]
 	}
 	d.walMu.Unlock()
@@ -266,7 +267,7 @@ func (d *DBImpl) takeObsoleteLogsLocked(job *jobContext) {
 // closeLogs closes the logs that job lets go of.
 func (d *DBImpl) closeLogs(job *jobContext) {
 	for _, w := range job.logsToFree {
-		if err := d.closeLog(w); err != nil {
+		if err := d.closeLeavingLog(w); err != nil {
 			logging.Warn(d.infoLog, "[JOB %d] closing WAL %d: %v", job.id, w.GetLogNumber(), err)
 		}
 	}

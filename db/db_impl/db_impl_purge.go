@@ -119,7 +119,7 @@ func (d *DBImpl) backgroundCallPurge() {
 	q.logs, q.memtables = nil, nil
 	d.mu.Unlock()
 	for _, w := range logs {
-		if err := d.closeLog(w); err != nil {
+		if err := d.closeLeavingLog(w); err != nil {
 			logging.Warn(d.infoLog, "closing WAL %d: %v", w.GetLogNumber(), err)
 		}
 	}

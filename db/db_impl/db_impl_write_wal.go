@@ -196,7 +196,7 @@ func (d *DBImpl) markLogsSyncedLocked(upTo uint64, syncedDir bool) error {
 			edit.AddWal(l.number, version.NewWalMetadata(l.preSyncSize))
 		}
 		if f := l.writer.File(); f.IsClosed() || l.preSyncSize == f.GetFlushedSize() {
-			d.st.logsToFree = append(d.st.logsToFree, l.writer)
+			d.st.logsToFree, d.walMu.leaving = append(d.st.logsToFree, l.writer), append(d.walMu.leaving, l.writer)
 		} else {
 			kept = append(kept, l)
 		}
