@@ -210,9 +210,12 @@ type (
 	MemTableRepFactory                     = contract.MemTableRepFactory
 	MemoryAllocator                        = contract.MemoryAllocator
 	MergeOperationInput                    = contract.MergeOperationInput
+	MergeOperationInputV3                  = contract.MergeOperationInputV3
 	MergeOperationOutput                   = contract.MergeOperationOutput
+	MergeOperationOutputV3                 = contract.MergeOperationOutputV3
 	MergeOperator                          = contract.MergeOperator
 	MergeOperatorBase                      = contract.MergeOperatorBase
+	MergeOperatorV3                        = contract.MergeOperatorV3
 	MetadataCacheOptions                   = contract.MetadataCacheOptions
 	MultiScan                              = contract.MultiScan
 	MultiScanArgs                          = contract.MultiScanArgs
@@ -1529,6 +1532,7 @@ var (
 	NewFSWritableFileBase                    = contract.NewFSWritableFileBase
 	NewFileOptions                           = contract.NewFileOptions
 	NewFileTypeSet                           = contract.NewFileTypeSet
+	NewIOOptions                             = contract.NewIOOptions
 	NewPinnableSlice                         = contract.NewPinnableSlice
 	NewTableProperties                       = contract.NewTableProperties
 	NoSpace                                  = contract.NoSpace

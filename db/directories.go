@@ -49,10 +49,10 @@ func (x *Directories) open(fs rocksdb.FileSystem, path string) (rocksdb.FSDirect
 	if d := x.byPath[path]; d != nil {
 		return d, nil
 	}
-	if err := fs.CreateDirIfMissing(path, &rocksdb.IOOptions{}); err != nil {
+	if err := fs.CreateDirIfMissing(path, rocksdb.NewIOOptions()); err != nil {
 		return nil, err
 	}
-	d, err := fs.NewDirectory(path, &rocksdb.IOOptions{})
+	d, err := fs.NewDirectory(path, rocksdb.NewIOOptions())
 	if err == nil {
 		x.byPath[path] = d
 	}
@@ -92,10 +92,9 @@ func (x *Directories) Close(opts *rocksdb.IOOptions) error {
 	return result
 }
 
-// ListingOptions are for the names of a directory. An IOOptions{} would say that
-// they are of a flush.
+// ListingOptions are for the names of a directory.
 func ListingOptions() *rocksdb.IOOptions {
-	o := rocksdb.DefaultIOOptions()
+	o := rocksdb.NewIOOptions()
 	o.DoNotRecurse = true
-	return &o
+	return o
 }

@@ -329,7 +329,7 @@ func (h *ErrorHandler) overrideNoSpace(e *rocksdb.Status, auto bool) (*rocksdb.S
 		return e.WithSeverity(rocksdb.SeverityFatalError), false
 	}
 	if len(h.dbOptions.DBPaths) > 0 {
-		if _, err := h.dbOptions.Env.GetFileSystem().GetFreeSpace(h.dbOptions.DBPaths[0].Path, &rocksdb.IOOptions{}); rocksdb.IsNotSupported(err) {
+		if _, err := h.dbOptions.Env.GetFileSystem().GetFreeSpace(h.dbOptions.DBPaths[0].Path, rocksdb.NewIOOptions()); rocksdb.IsNotSupported(err) {
 			auto = false
 		}
 	}

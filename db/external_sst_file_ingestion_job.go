@@ -247,7 +247,7 @@ func (j *ExternalSstFileIngestionJob) addFiles(sv *SuperVersion) error {
 		syncpoint.Process("ExternalSstFileIngestionJob::Prepare:FileAdded")
 	}
 	syncpoint.Process("ExternalSstFileIngestionJob::BeforeSyncDir")
-	err := j.c.Directories.DataDir(j.cfd, 0).FsyncWithDirOptions(&rocksdb.IOOptions{}, rocksdb.DirFsyncOptions{Reason: rocksdb.DirFsyncNewFileSynced})
+	err := j.c.Directories.DataDir(j.cfd, 0).FsyncWithDirOptions(rocksdb.NewIOOptions(), rocksdb.DirFsyncOptions{Reason: rocksdb.DirFsyncNewFileSynced})
 	syncpoint.Process("ExternalSstFileIngestionJob::AfterSyncDir")
 	if err != nil {
 		return j.warn(err, "Failed to sync directory 0 while ingest file")
@@ -290,12 +290,12 @@ func (j *ExternalSstFileIngestionJob) addFile(f *IngestedFileInfo, sv *SuperVers
 // internal path is set once the link is there.
 func (j *ExternalSstFileIngestionJob) linkFile(f *IngestedFileInfo, inside string) error {
 	fs := j.c.DBOptions.FS
-	if err := fs.LinkFile(f.ExternalFilePath, inside, &rocksdb.IOOptions{}); err != nil {
+	if err := fs.LinkFile(f.ExternalFilePath, inside, rocksdb.NewIOOptions()); err != nil {
 		return j.warn(err, "Failed to link file %s to %s", f.ExternalFilePath, inside)
 	}
 	f.InternalFilePath = inside
 	syncpoint.Process("ExternalSstFileIngestionJob::BeforeSyncIngestedFile")
-	err := fs.SyncFile(inside, &j.c.FileOptions, &rocksdb.IOOptions{}, j.c.DBOptions.UseFsync)
+	err := fs.SyncFile(inside, &j.c.FileOptions, rocksdb.NewIOOptions(), j.c.DBOptions.UseFsync)
 	syncpoint.Process("ExternalSstFileIngestionJob::AfterSyncIngestedFile")
 	syncpoint.ProcessArg("ExternalSstFileIngestionJob::CheckSyncReturnCode", &err)
 	// Some file systems neither can nor need sync a file that is not open.
@@ -447,11 +447,11 @@ func (j *ExternalSstFileIngestionJob) Cleanup(status error) {
 	for _, f := range j.files {
 		switch {
 		case status == nil && j.o.MoveFiles:
-			if err := fs.DeleteFile(f.ExternalFilePath, &rocksdb.IOOptions{}); err != nil {
+			if err := fs.DeleteFile(f.ExternalFilePath, rocksdb.NewIOOptions()); err != nil {
 				logging.Warn(j.log, "%s was added to DB successfully but failed to remove original file link : %v", f.ExternalFilePath, err)
 			}
 		case status != nil && f.InternalFilePath != "":
-			if err := fs.DeleteFile(f.InternalFilePath, &rocksdb.IOOptions{}); err != nil {
+			if err := fs.DeleteFile(f.InternalFilePath, rocksdb.NewIOOptions()); err != nil {
 				logging.Warn(j.log, "AddFile() clean up for file %s failed : %v", f.InternalFilePath, err)
 			}
 		}

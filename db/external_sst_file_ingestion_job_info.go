@@ -213,7 +213,7 @@ func checkSeqnosZero(p *rocksdb.TableProperties) error {
 func (j *ExternalSstFileIngestionJob) infoFromFile(f *IngestedFileInfo, sv *SuperVersion) (table.TableReader, error) {
 	syncpoint.Process("ExternalSstFileIngestionJob::GetIngestedFileInfo:ReadPath")
 	var err error
-	if f.fileSize, err = j.c.DBOptions.FS.GetFileSize(f.ExternalFilePath, &rocksdb.IOOptions{}); err != nil {
+	if f.fileSize, err = j.c.DBOptions.FS.GetFileSize(f.ExternalFilePath, rocksdb.NewIOOptions()); err != nil {
 		return nil, j.warn(err, "Failed to get file size for external file %s", f.ExternalFilePath)
 	}
 	reader, err := j.openExternal(f, true, sv)

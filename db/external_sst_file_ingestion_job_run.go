@@ -339,7 +339,7 @@ func (j *ExternalSstFileIngestionJob) writeGlobalSeqno(f *IngestedFileInfo, seqn
 	syncpoint.ProcessArg("ExternalSstFileIngestionJob::NewRandomRWFile", &err)
 	if rocksdb.IsNotSupported(err) {
 		if w != nil {
-			_ = w.Close(&rocksdb.IOOptions{}) // nothing was written
+			_ = w.Close(rocksdb.NewIOOptions()) // nothing was written
 		}
 		return nil // the MANIFEST has it as well
 	}

@@ -321,7 +321,7 @@ func (j *FlushJob) writeLevel0Table() error {
 	logging.ToBuffer(c.LogBuffer, "[%s] [JOB %d] Level-0 flush table #%d: %d bytes %s", c.CFD.name, c.JobID,
 		j.meta.FD.GetNumber(), j.meta.FD.GetFileSize(), statusText(err))
 	if err == nil && c.OutputDirectory != nil && c.SyncOutput {
-		err = c.OutputDirectory.FsyncWithDirOptions(&rocksdb.IOOptions{}, rocksdb.DirFsyncOptions{Reason: rocksdb.DirFsyncNewFileSynced})
+		err = c.OutputDirectory.FsyncWithDirOptions(rocksdb.NewIOOptions(), rocksdb.DirFsyncOptions{Reason: rocksdb.DirFsyncNewFileSynced})
 	}
 	syncpoint.ProcessArg("FlushJob::WriteLevel0Table", &j.mems)
 	c.Mutex.Lock()

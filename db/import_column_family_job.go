@@ -106,11 +106,11 @@ func (j *ImportColumnFamilyJob) addFiles() error {
 		for _, f := range files {
 			inside := filename.TableFileName(j.cfd.ioptions.CFPaths, f.number, 0)
 			if link {
-				err := fs.LinkFile(f.external, inside, &rocksdb.IOOptions{})
+				err := fs.LinkFile(f.external, inside, rocksdb.NewIOOptions())
 				switch {
 				case err == nil:
 					f.internal = inside
-					if err := fs.SyncFile(inside, &j.fo, &rocksdb.IOOptions{}, j.dbo.UseFsync); err != nil && !rocksdb.IsNotSupported(err) {
+					if err := fs.SyncFile(inside, &j.fo, rocksdb.NewIOOptions(), j.dbo.UseFsync); err != nil && !rocksdb.IsNotSupported(err) {
 						return err
 					}
 					continue
@@ -126,7 +126,7 @@ func (j *ImportColumnFamilyJob) addFiles() error {
 			}
 		}
 	}
-	return j.dirs.DataDir(j.cfd, 0).FsyncWithDirOptions(&rocksdb.IOOptions{}, rocksdb.DirFsyncOptions{Reason: rocksdb.DirFsyncNewFileSynced})
+	return j.dirs.DataDir(j.cfd, 0).FsyncWithDirOptions(rocksdb.NewIOOptions(), rocksdb.DirFsyncOptions{Reason: rocksdb.DirFsyncNewFileSynced})
 }
 
 // Run makes the edit: levels as they were, epochs numbered anew, one source
@@ -208,7 +208,7 @@ func (j *ImportColumnFamilyJob) Cleanup(status error, keep []uint64) {
 			if status == nil && !j.o.MoveFiles || path == "" || status != nil && slices.Contains(keep, f.number) {
 				continue
 			}
-			if err := j.dbo.FS.DeleteFile(path, &rocksdb.IOOptions{}); err != nil {
+			if err := j.dbo.FS.DeleteFile(path, rocksdb.NewIOOptions()); err != nil {
 				logging.Warn(j.dbo.InfoLog, "Import clean up: removing file %s failed : %v", path, err)
 			}
 		}
@@ -219,7 +219,7 @@ func (j *ImportColumnFamilyJob) Cleanup(status error, keep []uint64) {
 func (j *ImportColumnFamilyJob) fileInfo(f *importedFile, sv *SuperVersion) (err error) {
 	m := f.meta
 	if f.size = m.Size; f.size == 0 {
-		if f.size, err = j.dbo.FS.GetFileSize(f.external, &rocksdb.IOOptions{}); err != nil {
+		if f.size, err = j.dbo.FS.GetFileSize(f.external, rocksdb.NewIOOptions()); err != nil {
 			return err
 		}
 	}

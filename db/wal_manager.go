@@ -52,14 +52,14 @@ func (m *WalManager) CreateArchivalDirectory() error {
 	if !m.Archiving() {
 		return nil
 	}
-	return m.dbOptions.FS.CreateDirIfMissing(filename.ArchivalDirectory(m.dir), &rocksdb.IOOptions{})
+	return m.dbOptions.FS.CreateDirIfMissing(filename.ArchivalDirectory(m.dir), rocksdb.NewIOOptions())
 }
 
 // ArchiveWALFile moves a WAL into the archive.
 func (m *WalManager) ArchiveWALFile(path string, number uint64) {
 	to := filename.ArchivedLogFileName(m.dir, number)
 	syncpoint.Process("WalManager::PurgeObsoleteFiles:1")
-	err := m.dbOptions.FS.RenameFile(path, to, &rocksdb.IOOptions{})
+	err := m.dbOptions.FS.RenameFile(path, to, rocksdb.NewIOOptions())
 	syncpoint.Process("WalManager::PurgeObsoleteFiles:2")
 	syncpoint.Process("WalManager::ArchiveWALFile")
 	if err != nil {
@@ -71,7 +71,7 @@ func (m *WalManager) ArchiveWALFile(path string, number uint64) {
 
 // exists tells whether a file is there; in doubt it is.
 func (m *WalManager) exists(path string) bool {
-	err := m.dbOptions.FS.FileExists(path, &rocksdb.IOOptions{})
+	err := m.dbOptions.FS.FileExists(path, rocksdb.NewIOOptions())
 	return err == nil || !rocksdb.IsNotFound(err) && !rocksdb.IsPathNotFound(err)
 }
 
@@ -144,7 +144,7 @@ func (m *WalManager) sortedWalsOfType(dir string, t rocksdb.WalFileType, needSeq
 // sizeOfWal finds a WAL that moved to the archive meanwhile there; ok is false
 // when it is gone from there, too.
 func (m *WalManager) sizeOfWal(dir string, t rocksdb.WalFileType, number uint64) (size uint64, ok bool, err error) {
-	io := &rocksdb.IOOptions{}
+	io := rocksdb.NewIOOptions()
 	size, err = m.dbOptions.FS.GetFileSize(filename.LogFileName(dir, number), io)
 	if err == nil || t != rocksdb.AliveLogFile {
 		return size, err == nil, err
@@ -197,7 +197,7 @@ func (m *WalManager) GetLiveWalFile(number uint64) (rocksdb.LogFile, error) {
 	if number == 0 {
 		return rocksdb.LogFile{}, rocksdb.WithSubCode(rocksdb.CodeIOError, rocksdb.SubCodePathNotFound, "log file not available")
 	}
-	size, err := m.dbOptions.FS.GetFileSize(filename.LogFileName(m.dir, number), &rocksdb.IOOptions{})
+	size, err := m.dbOptions.FS.GetFileSize(filename.LogFileName(m.dir, number), rocksdb.NewIOOptions())
 	if err != nil {
 		return rocksdb.LogFile{}, err
 	}
@@ -329,7 +329,7 @@ func (m *WalManager) PurgeObsoleteWALFiles() {
 		if !ok || p.Type != rocksdb.WalFile || m.deleteIfExpired(dir, name, p.Number, now) || m.dbOptions.WALSizeLimitMB == 0 {
 			continue
 		}
-		size, err := m.dbOptions.FS.GetFileSize(dir+"/"+name, &rocksdb.IOOptions{})
+		size, err := m.dbOptions.FS.GetFileSize(dir+"/"+name, rocksdb.NewIOOptions())
 		if err != nil {
 			logging.Error(log, "Unable to get file size: %s: %v", dir+"/"+name, err)
 			return
@@ -360,7 +360,7 @@ func (m *WalManager) deleteIfExpired(dir, name string, number, now uint64) bool 
 	if ttl == 0 {
 		return false
 	}
-	written, err := m.dbOptions.FS.GetFileModificationTime(dir+"/"+name, &rocksdb.IOOptions{})
+	written, err := m.dbOptions.FS.GetFileModificationTime(dir+"/"+name, rocksdb.NewIOOptions())
 	if err != nil {
 		logging.Warn(m.dbOptions.InfoLog, "Can't get file mod time: %s: %v", dir+"/"+name, err)
 		return true

@@ -442,7 +442,9 @@ func (d *DeleteScheduler) WaitForEmptyTrashBucket(bucket int32) {
 // directory, by way of sfm if that is not nil. The first error is returned,
 // after all was tried.
 func CleanupDirectory(fs rocksdb.FileSystem, sfm *SstFileManagerImpl, dir string) error {
-	names, err := fs.GetChildren(dir, &rocksdb.IOOptions{RateLimiterPriority: rocksdb.IOTotal, DoNotRecurse: true})
+	opts := rocksdb.NewIOOptions()
+	opts.DoNotRecurse = true
+	names, err := fs.GetChildren(dir, opts)
 	if err != nil {
 		return err
 	}

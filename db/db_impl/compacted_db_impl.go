@@ -51,7 +51,7 @@ func (d *DBImpl) logsAreEmpty() bool {
 		return false
 	}
 	for _, n := range numbers {
-		if size, err := d.fs.GetFileSize(filename.LogFileName(d.immutable.GetWalDir(), n), &rocksdb.IOOptions{}); err != nil || size > 0 {
+		if size, err := d.fs.GetFileSize(filename.LogFileName(d.immutable.GetWalDir(), n), rocksdb.NewIOOptions()); err != nil || size > 0 {
 			return false
 		}
 	}

@@ -821,14 +821,14 @@ func (d *DBImpl) closeImpl() error {
 		d.tableCache.EraseUnRefEntries()
 	}
 	if d.dbLock != nil {
-		keep(d.fs.UnlockFile(d.dbLock, &rocksdb.IOOptions{}))
+		keep(d.fs.UnlockFile(d.dbLock, rocksdb.NewIOOptions()))
 		d.dbLock = nil
 	}
 	logging.Info(d.infoLog, "Shutdown complete")
 	if d.ownsInfoLog && d.infoLog != nil {
 		keep(d.infoLog.Close())
 	}
-	keep(d.dirs.Close(&rocksdb.IOOptions{}))
+	keep(d.dirs.Close(rocksdb.NewIOOptions()))
 	keep(d.endTraces())
 	if rocksdb.CodeOf(result) == rocksdb.CodeAborted {
 		// Aborted means that Close may be tried again, which it may not.

@@ -226,7 +226,7 @@ func (f *atomicFlush) syncDirectories() error {
 			continue
 		}
 		done[dir] = true
-		if err := dir.FsyncWithDirOptions(&rocksdb.IOOptions{}, rocksdb.DirFsyncOptions{Reason: rocksdb.DirFsyncNewFileSynced}); err != nil {
+		if err := dir.FsyncWithDirOptions(rocksdb.NewIOOptions(), rocksdb.DirFsyncOptions{Reason: rocksdb.DirFsyncNewFileSynced}); err != nil {
 			return err
 		}
 	}

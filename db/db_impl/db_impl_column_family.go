@@ -75,7 +75,7 @@ func (d *DBImpl) createColumnFamily(o *rocksdb.ColumnFamilyOptions, name string)
 		return nil, err
 	}
 	for _, p := range o.CFPaths {
-		if err := d.fs.CreateDirIfMissing(p.Path, &rocksdb.IOOptions{}); err != nil {
+		if err := d.fs.CreateDirIfMissing(p.Path, rocksdb.NewIOOptions()); err != nil {
 			return nil, err
 		}
 	}

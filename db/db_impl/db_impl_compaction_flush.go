@@ -516,7 +516,7 @@ func (d *DBImpl) syncWriters(list []*wal.Writer, current uint64, recovering bool
 		if w.GetLogNumber() >= current {
 			sync = w.File().SyncWithoutFlush
 		}
-		if err := sync(&rocksdb.IOOptions{}, d.immutable.UseFsync); err != nil {
+		if err := sync(rocksdb.NewIOOptions(), d.immutable.UseFsync); err != nil {
 			return err
 		}
 		if closeInactive && w.GetLogNumber() < current {

@@ -22,7 +22,7 @@ func DestroyDB(dbName string, o *rocksdb.Options, families []rocksdb.ColumnFamil
 		e = env.Default()
 	}
 	fs := e.GetFileSystem()
-	none := &rocksdb.IOOptions{}
+	none := rocksdb.NewIOOptions()
 	names, err := fs.GetChildren(dbName, none)
 	if err != nil {
 		// What is not there is destroyed already.
@@ -105,7 +105,7 @@ func DestroyDB(dbName string, o *rocksdb.Options, families []rocksdb.ColumnFamil
 
 // removeKind deletes the files of some kinds in dir.
 func removeKind(fs rocksdb.FileSystem, dir, dirToSync string, remove func(path, dirToSync string, t rocksdb.FileType), kinds ...rocksdb.FileType) {
-	names, err := fs.GetChildren(dir, &rocksdb.IOOptions{})
+	names, err := fs.GetChildren(dir, rocksdb.NewIOOptions())
 	if err != nil {
 		return
 	}

@@ -433,7 +433,7 @@ func (d *DBImpl) purgeOldInfoLogs(job *jobContext, logs []candidate) {
 	for _, c := range logs[:len(logs)-keep+1] {
 		path := joinPath(c.dir, c.name)
 		logging.Info(d.infoLog, "[JOB %d] Delete info log file %s", job.id, path)
-		if err := d.fs.DeleteFile(path, &rocksdb.IOOptions{}); err != nil {
+		if err := d.fs.DeleteFile(path, rocksdb.NewIOOptions()); err != nil {
 			logging.Error(d.infoLog, "[JOB %d] Delete info log file %s FAILED -- %v", job.id, path, err)
 		}
 	}
@@ -448,7 +448,7 @@ func (d *DBImpl) deleteObsoleteFile(jobID int, path, dir string, t rocksdb.FileT
 	case rocksdb.WalFile: // at a rate only where it is with the tables
 		err = file.DeleteDBFile(d.fs, d.immutable.SstFileManager, path, dir, false, !d.immutable.IsWalDirSameAsDBPath())
 	default:
-		err = d.fs.DeleteFile(path, &rocksdb.IOOptions{})
+		err = d.fs.DeleteFile(path, rocksdb.NewIOOptions())
 	}
 	syncpoint.ProcessArg("DBImpl::DeleteObsoleteFileImpl:AfterDeletion", &err)
 	switch {

@@ -256,7 +256,7 @@ func (d *DBImpl) createDirectories(families []rocksdb.ColumnFamilyDescriptor) er
 		}
 	}
 	for _, p := range paths {
-		if err := d.fs.CreateDirIfMissing(p, &rocksdb.IOOptions{}); err != nil {
+		if err := d.fs.CreateDirIfMissing(p, rocksdb.NewIOOptions()); err != nil {
 			return err
 		}
 	}
@@ -432,7 +432,7 @@ func (d *DBImpl) openLocked(o *rocksdb.DBOptions, families []rocksdb.ColumnFamil
 		return nil, err
 	}
 	if !d.immutable.WriteIdentityFile {
-		_ = d.fs.DeleteFile(filename.IdentityFileName(d.dbName), &rocksdb.IOOptions{})
+		_ = d.fs.DeleteFile(filename.IdentityFileName(d.dbName), rocksdb.NewIOOptions())
 	}
 	statsExisted := false
 	if d.immutable.PersistStatsToDisk {
@@ -506,8 +506,8 @@ func (d *DBImpl) newDB() error {
 	e.SetLastSequence(0)
 	logging.Info(d.infoLog, "Creating manifest 1 \n")
 	name := filename.DescriptorFileName(d.dbName, 1)
-	if d.fs.FileExists(name, &rocksdb.IOOptions{}) == nil {
-		if err := d.fs.DeleteFile(name, &rocksdb.IOOptions{}); err != nil {
+	if d.fs.FileExists(name, rocksdb.NewIOOptions()) == nil {
+		if err := d.fs.DeleteFile(name, rocksdb.NewIOOptions()); err != nil {
 			return err
 		}
 	}
@@ -534,7 +534,7 @@ func (d *DBImpl) newDB() error {
 		err = e
 	}
 	if err != nil {
-		_ = d.fs.DeleteFile(name, &rocksdb.IOOptions{})
+		_ = d.fs.DeleteFile(name, rocksdb.NewIOOptions())
 		return err
 	}
 	return file.SetCurrentFile(&defaultWriteOptions, d.fs, d.dbName, 1, d.immutable.MetadataWriteTemperature, d.dirs.DBDir())
@@ -688,7 +688,7 @@ func (d *DBImpl) persistOptions() error {
 	}
 	if err != nil {
 		logging.Warn(d.infoLog, "Unnable to persist options -- %v", err)
-		_ = d.fs.DeleteFile(temp, &rocksdb.IOOptions{})
+		_ = d.fs.DeleteFile(temp, rocksdb.NewIOOptions())
 	}
 	return err
 }
@@ -696,15 +696,15 @@ func (d *DBImpl) persistOptions() error {
 // renameTempOptionsFile is upstream's DBImpl::RenameTempFileToOptionsFile.
 func (d *DBImpl) renameTempOptionsFile(temp string, number uint64) error {
 	name := filename.OptionsFileName(d.dbName, number)
-	if err := d.fs.RenameFile(temp, name, &rocksdb.IOOptions{}); err != nil {
+	if err := d.fs.RenameFile(temp, name, rocksdb.NewIOOptions()); err != nil {
 		return err
 	}
 	if dir := d.dirs.DBDir(); dir != nil {
-		if err := dir.FsyncWithDirOptions(&rocksdb.IOOptions{}, rocksdb.DirFsyncOptions{Reason: rocksdb.DirFsyncFileRenamed, RenamedNewName: name}); err != nil {
+		if err := dir.FsyncWithDirOptions(rocksdb.NewIOOptions(), rocksdb.DirFsyncOptions{Reason: rocksdb.DirFsyncFileRenamed, RenamedNewName: name}); err != nil {
 			return err
 		}
 	}
-	size, err := d.fs.GetFileSize(name, &rocksdb.IOOptions{})
+	size, err := d.fs.GetFileSize(name, rocksdb.NewIOOptions())
 	if err != nil {
 		return err
 	}
@@ -753,6 +753,6 @@ func (d *DBImpl) deleteObsoleteOptionsFiles(background bool) {
 	for _, n := range numbers {
 		name := filename.OptionsFileName(d.dbName, n)
 		logging.Info(d.infoLog, "Deleting obsolete options file %s\n", name)
-		_ = d.fs.DeleteFile(name, &rocksdb.IOOptions{})
+		_ = d.fs.DeleteFile(name, rocksdb.NewIOOptions())
 	}
 }

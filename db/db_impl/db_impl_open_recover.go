@@ -126,7 +126,7 @@ func (d *DBImpl) findOptionsFile(names []string) error {
 	}
 	var err error
 	if number > 0 {
-		size, err = d.fs.GetFileSize(filename.OptionsFileName(d.dbName, number), &rocksdb.IOOptions{})
+		size, err = d.fs.GetFileSize(filename.OptionsFileName(d.dbName, number), rocksdb.NewIOOptions())
 	}
 	d.versions.SetOptionsFile(number, size)
 	return err
@@ -138,7 +138,7 @@ func (d *DBImpl) findManifest(names []string) (path string, err error) {
 	for _, n := range names {
 		if f, ok := filename.ParseFileName(n, ""); ok && f.Type == rocksdb.DescriptorFile {
 			path = filename.DescriptorFileName(d.dbName, f.Number)
-			size, err := d.fs.GetFileSize(path, &rocksdb.IOOptions{})
+			size, err := d.fs.GetFileSize(path, rocksdb.NewIOOptions())
 			if err != nil {
 				return path, err
 			}
@@ -156,7 +156,7 @@ func (d *DBImpl) lockAndCheckExistence(names []string, ctx *recoveryContext) err
 	if err := d.dirs.Set(d.fs, d.dbName, d.immutable.WALDir, d.immutable.DBPaths); err != nil {
 		return err
 	}
-	lock, err := d.fs.LockFile(filename.LockFileName(d.dbName), &rocksdb.IOOptions{})
+	lock, err := d.fs.LockFile(filename.LockFileName(d.dbName), rocksdb.NewIOOptions())
 	if err != nil {
 		return err
 	}
@@ -166,7 +166,7 @@ func (d *DBImpl) lockAndCheckExistence(names []string, ctx *recoveryContext) err
 	if d.immutable.BestEffortsRecovery {
 		present, err = d.findManifest(names)
 	} else {
-		err = d.fs.FileExists(current, &rocksdb.IOOptions{})
+		err = d.fs.FileExists(current, rocksdb.NewIOOptions())
 	}
 	switch {
 	case err == nil:
@@ -376,7 +376,7 @@ func (d *DBImpl) recoverWALsLocked(ro recoverOptions, ctx *recoveryContext) (rec
 	}
 	if ro.errorIfWALFileExists || ro.errorIfDataExistsInWAL {
 		for _, n := range numbers {
-			size, err := d.fs.GetFileSize(filename.LogFileName(dir, n), &rocksdb.IOOptions{})
+			size, err := d.fs.GetFileSize(filename.LogFileName(dir, n), rocksdb.NewIOOptions())
 			if err != nil {
 				return 0, false, err
 			}
@@ -406,7 +406,7 @@ func (d *DBImpl) checkTrackedWALs(dir string, numbers []uint64, readOnly bool, c
 		for _, n := range numbers {
 			paths[n] = filename.LogFileName(dir, n)
 		}
-		size := func(path string) (uint64, error) { return d.fs.GetFileSize(path, &rocksdb.IOOptions{}) }
+		size := func(path string) (uint64, error) { return d.fs.GetFileSize(path, rocksdb.NewIOOptions()) }
 		return set.CheckWals(size, paths)
 	}
 	if wals := set.GetWals(); len(wals) > 0 && !readOnly {
@@ -572,7 +572,7 @@ func (r *walRecovery) replayLog(number uint64) error {
 	}
 	logging.Info(d.infoLog, "Recovered to log #%d next seq #%d", number, r.next)
 	if r.status == nil {
-		size, err := d.fs.GetFileSize(path, &rocksdb.IOOptions{})
+		size, err := d.fs.GetFileSize(path, rocksdb.NewIOOptions())
 		if err != nil {
 			return err
 		}
@@ -674,7 +674,7 @@ func (r *walRecovery) replayRecord(number uint64, record []byte, path string, re
 
 // dropLog tells that the rest of a log is not replayed.
 func (r *walRecovery) dropLog(path string) {
-	if size, err := r.d.fs.GetFileSize(path, &rocksdb.IOOptions{}); err == nil {
+	if size, err := r.d.fs.GetFileSize(path, rocksdb.NewIOOptions()); err == nil {
 		logging.Warn(r.d.infoLog, "%s: dropping %d bytes", path, size)
 	}
 }
@@ -874,7 +874,7 @@ func (r *walRecovery) addWALDeletion(number uint64, optimize bool) {
 
 func (d *DBImpl) logSizeAndTruncate(number uint64, truncate bool) (uint64, error) {
 	path := filename.LogFileName(d.immutable.GetWalDir(), number)
-	size, err := d.fs.GetFileSize(path, &rocksdb.IOOptions{})
+	size, err := d.fs.GetFileSize(path, rocksdb.NewIOOptions())
 	syncpoint.ProcessArg("DBImpl::GetLogSizeAndMaybeTruncate:0", &err)
 	if err != nil || !truncate {
 		return size, err
@@ -883,7 +883,7 @@ func (d *DBImpl) logSizeAndTruncate(number uint64, truncate bool) (uint64, error
 	fo := d.fs.OptimizeForLogWrite(&d.fileOptions, mo.WALBytesPerSync, mo.WritableFileMaxBufferSize)
 	f, terr := d.fs.ReopenWritableFile(path, fo)
 	if terr == nil {
-		terr = f.Truncate(size, &rocksdb.IOOptions{})
+		terr = f.Truncate(size, rocksdb.NewIOOptions())
 		if e := f.Close(nil); terr == nil {
 			terr = e
 		}
@@ -982,7 +982,7 @@ func (r *walRecovery) writeLevel0Table(cfd *db.ColumnFamilyData) error {
 	if err == nil && meta.FD.GetFileSize() > 0 {
 		// The MANIFEST is synced when it names the table; by then the directory
 		// has to have it.
-		err = d.dirs.DataDir(cfd, int(meta.FD.GetPathId())).FsyncWithDirOptions(&rocksdb.IOOptions{}, rocksdb.DirFsyncOptions{Reason: rocksdb.DirFsyncNewFileSynced})
+		err = d.dirs.DataDir(cfd, int(meta.FD.GetPathId())).FsyncWithDirOptions(rocksdb.NewIOOptions(), rocksdb.DirFsyncOptions{Reason: rocksdb.DirFsyncNewFileSynced})
 	}
 	d.mu.Lock()
 	base.Unref()

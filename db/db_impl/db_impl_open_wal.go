@@ -97,7 +97,7 @@ func (d *DBImpl) startPrecreatedWAL(w *wal.Writer, predecessor wal.PredecessorWA
 		return l, nil
 	}
 	name := filename.LogFileName(d.immutable.GetWalDir(), w.GetLogNumber())
-	if e := d.fs.DeleteFile(name, &rocksdb.IOOptions{}); e != nil && !rocksdb.IsNotFound(e) {
+	if e := d.fs.DeleteFile(name, rocksdb.NewIOOptions()); e != nil && !rocksdb.IsNotFound(e) {
 		logging.Warn(d.infoLog, "Failed to delete unstarted async precreated WAL #%d: %v", w.GetLogNumber(), e)
 	}
 	return nil, err

@@ -156,7 +156,7 @@ func (d *DBImpl) syncWALDir() error {
 	if dir == nil {
 		return nil
 	}
-	return dir.FsyncWithDirOptions(&rocksdb.IOOptions{}, rocksdb.DirFsyncOptions{Reason: rocksdb.DirFsyncNewFileSynced})
+	return dir.FsyncWithDirOptions(rocksdb.NewIOOptions(), rocksdb.DirFsyncOptions{Reason: rocksdb.DirFsyncNewFileSynced})
 }
 
 // finishSync ends the marking of logs as being synced.

@@ -88,13 +88,13 @@ func RepairDB(o *rocksdb.DBOptions, dbName string, families []rocksdb.ColumnFami
 	if e == nil {
 		e = env.Default()
 	}
-	lock, err := e.GetFileSystem().LockFile(filename.LockFileName(dbName), &rocksdb.IOOptions{})
+	lock, err := e.GetFileSystem().LockFile(filename.LockFileName(dbName), rocksdb.NewIOOptions())
 	if err != nil {
 		return err
 	}
 	d, err := newDBImpl(o, dbName, openForWriting)
 	if err != nil {
-		_ = e.GetFileSystem().UnlockFile(lock, &rocksdb.IOOptions{})
+		_ = e.GetFileSystem().UnlockFile(lock, rocksdb.NewIOOptions())
 		return err
 	}
 	d.dbLock = lock
@@ -389,7 +389,7 @@ func (r *repairer) writeIdentity() error {
 // archive moves a file into the directory "lost" beside it.
 func (r *repairer) archive(path string) {
 	d := r.d
-	none := &rocksdb.IOOptions{}
+	none := rocksdb.NewIOOptions()
 	at := strings.LastIndexByte(path, '/')
 	dir := path[:max(at, 0)] + "/" + lostDirectory
 	err := d.fs.CreateDirIfMissing(dir, none)

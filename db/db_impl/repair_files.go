@@ -39,7 +39,7 @@ func (r *repairer) examine() error {
 	cache := tablecache.New(&io, dbformat.NewInternalKeyComparator(io.UserComparator), d.fileOptions, d.tableCache, d.sessionID)
 	ro := rocksdb.DefaultReadOptions()
 	for _, t := range r.tables {
-		size, err := d.fs.GetFileSize(t.path, &rocksdb.IOOptions{})
+		size, err := d.fs.GetFileSize(t.path, rocksdb.NewIOOptions())
 		if err == nil {
 			t.meta.FD.FileSize = size
 			r.fillFromManifest(t)
@@ -109,7 +109,7 @@ func (r *repairer) examineBlobFile(b *repairedBlobFile) {
 
 // readEnds gives the first and last bytes of a file, and its size.
 func readEnds(fs rocksdb.FileSystem, path string, first, last int) (data []byte, size uint64, err error) {
-	if size, err = fs.GetFileSize(path, &rocksdb.IOOptions{}); err != nil {
+	if size, err = fs.GetFileSize(path, rocksdb.NewIOOptions()); err != nil {
 		return nil, 0, err
 	}
 	if size < uint64(first+last) {
@@ -126,7 +126,7 @@ func readEnds(fs rocksdb.FileSystem, path string, first, last int) (data []byte,
 		n  int
 	}{{0, first}, {size - uint64(last), last}} {
 		buf := make([]byte, part.n)
-		got, err := f.Read(&rocksdb.IOOptions{}, part.at, part.n, buf, nil)
+		got, err := f.Read(rocksdb.NewIOOptions(), part.at, part.n, buf, nil)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -176,7 +176,7 @@ func (r *repairer) scanTables(tables []*repairedTable) error {
 // DB mutex is held.
 func (r *repairer) scanTable(t *repairedTable) error {
 	d, m := r.d, t.meta
-	size, err := d.fs.GetFileSize(t.path, &rocksdb.IOOptions{})
+	size, err := d.fs.GetFileSize(t.path, rocksdb.NewIOOptions())
 	if err != nil {
 		return err
 	}

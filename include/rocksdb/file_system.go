@@ -83,6 +83,13 @@ func DefaultIOOptions() IOOptions {
 	}
 }
 
+// NewIOOptions gives DefaultIOOptions to point to. The zero value says that the
+// call is part of a flush.
+func NewIOOptions() *IOOptions {
+	o := DefaultIOOptions()
+	return &o
+}
+
 // IODebugContext carries a request's id down and messages up.
 type IODebugContext struct {
 	FilePath string

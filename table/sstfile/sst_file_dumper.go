@@ -136,7 +136,7 @@ func (d *SstFileDumper) readMeta() (err error) {
 	tail := file.NewFilePrefetchBuffer(nil)
 	defer tail.Close()
 	n := min(d.size, tailPrefetchSize)
-	if err := tail.Prefetch(&rocksdb.IOOptions{}, f, d.size-n, int(n)); err != nil {
+	if err := tail.Prefetch(rocksdb.NewIOOptions(), f, d.size-n, int(n)); err != nil {
 		return err
 	}
 	m := table.MetaReader{File: f, PrefetchBuffer: tail, FileSize: d.size, ReadOptions: &d.ro, IOptions: &d.ioptions}

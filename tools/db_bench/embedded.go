@@ -52,7 +52,7 @@ func (b *benchmark) fillEmbedded(t *threadState, entities bool) error {
 		return refuse("fillembeddedentity requires num_wide_columns + num_short_wide_columns >= 1\n")
 	}
 	fs, dir := db.db.Impl().GetFileSystem(), f.DB+"/embedded_tmp"
-	if err := fs.CreateDirIfMissing(dir, &rocksdb.IOOptions{}); err != nil {
+	if err := fs.CreateDirIfMissing(dir, rocksdb.NewIOOptions()); err != nil {
 		return t.failed("CreateDirIfMissing("+dir+") failed", err)
 	}
 	path := dir + "/embedded.sst"

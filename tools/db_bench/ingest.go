@@ -23,7 +23,7 @@ func (b *benchmark) ingestExternalFile(t *threadState) error {
 	o.PrefetchLmaxIndexAndFilterBlocks = f.IngestExternalFilePrefetchLmaxIndexAndFilterBlocks
 	w := &externalWriter{b: b, t: t, dir: f.DB + "/ingest_tmp", key: b.keys.keyBuffer(), gen: b.newGenerator()}
 	fs := db.db.Impl().GetFileSystem()
-	if err := fs.CreateDirIfMissing(w.dir, &rocksdb.IOOptions{}); err != nil {
+	if err := fs.CreateDirIfMissing(w.dir, rocksdb.NewIOOptions()); err != nil {
 		return t.failed("CreateDirIfMissing("+w.dir+") failed", err)
 	}
 	for n := range batches {

@@ -116,7 +116,7 @@ type serialMover struct{ c *Checkpoint }
 
 func (m serialMover) link(src, dst string, _ *rocksdb.LiveFileStorageInfo) error {
 	logging.Info(m.c.log, "Hard Linking %s", dst)
-	return m.c.fs.LinkFile(src, dst, &rocksdb.IOOptions{})
+	return m.c.fs.LinkFile(src, dst, rocksdb.NewIOOptions())
 }
 
 func (m serialMover) copy(src, dst string, f *rocksdb.LiveFileStorageInfo) error {
@@ -161,7 +161,7 @@ func (m *parallelMover) link(src, dst string, f *rocksdb.LiveFileStorageInfo) er
 	}
 	logging.Info(m.c.log, "Hard Linking %s", dst)
 	m.run(func() error {
-		err := m.c.fs.LinkFile(src, dst, &rocksdb.IOOptions{})
+		err := m.c.fs.LinkFile(src, dst, rocksdb.NewIOOptions())
 		if rocksdb.IsNotSupported(err) {
 			logging.Info(m.c.log, "Copying (link fallback) %s", dst)
 			return m.copyNow(src, dst, f)

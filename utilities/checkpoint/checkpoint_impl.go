@@ -70,12 +70,12 @@ func (c *Checkpoint) install(staged, dir string) error {
 	if err := c.fs.RenameFile(staged, dir, nil); err != nil {
 		return err
 	}
-	d, err := c.fs.NewDirectory(dir, &rocksdb.IOOptions{})
+	d, err := c.fs.NewDirectory(dir, rocksdb.NewIOOptions())
 	if err != nil {
 		return err
 	}
-	err = d.FsyncWithDirOptions(&rocksdb.IOOptions{}, rocksdb.DirFsyncOptions{Reason: rocksdb.DirFsyncDirRenamed})
-	if cerr := d.Close(&rocksdb.IOOptions{}); err == nil && !rocksdb.IsNotSupported(cerr) {
+	err = d.FsyncWithDirOptions(rocksdb.NewIOOptions(), rocksdb.DirFsyncOptions{Reason: rocksdb.DirFsyncDirRenamed})
+	if cerr := d.Close(rocksdb.NewIOOptions()); err == nil && !rocksdb.IsNotSupported(cerr) {
 		err = cerr
 	}
 	return err
@@ -303,7 +303,7 @@ func (c *Checkpoint) export(h *db.ColumnFamilyHandleImpl, tmp, dir string, m *ro
 			src, dst := f.DBPath+f.Name, tmp+f.Name
 			if link {
 				logging.Info(c.log, "[%s] HardLinking %s", h.GetName(), f.Name)
-				err := c.fs.LinkFile(src, dst, &rocksdb.IOOptions{})
+				err := c.fs.LinkFile(src, dst, rocksdb.NewIOOptions())
 				if err != nil && (!rocksdb.IsNotSupported(err) || len(m.Files) > 0) {
 					return err
 				}

@@ -140,7 +140,7 @@ func write(s *Source, path string, o *rocksdb.Options, progress func(Stats)) (er
 
 // publish gives the finished database its name.
 func publish(fs rocksdb.FileSystem, temp, target string) error {
-	opts := &rocksdb.IOOptions{}
+	opts := rocksdb.NewIOOptions()
 	if err := fs.FileExists(target, opts); err == nil { // an empty directory
 		if err := fs.DeleteDir(target, opts); err != nil {
 			return err

@@ -46,7 +46,7 @@ func GetLatestOptionsFileName(dbPath string, e rocksdb.Env) (string, error) {
 	notFound := func() error {
 		return rocksdb.WithSubCode(rocksdb.CodeNotFound, rocksdb.SubCodePathNotFound, "No options files found in the DB directory.", dbPath)
 	}
-	names, err := fileSystem(e).GetChildren(dbPath, &rocksdb.IOOptions{})
+	names, err := fileSystem(e).GetChildren(dbPath, rocksdb.NewIOOptions())
 	if rocksdb.IsNotFound(err) || rocksdb.IsPathNotFound(err) {
 		return "", notFound()
 	} else if err != nil {

@@ -268,10 +268,10 @@ func (j *CompactionJob) Run() error {
 		j.cleanupAbortedSubcompactions()
 	}
 	if err == nil && j.OutputDirectory != nil {
-		err = j.OutputDirectory.FsyncWithDirOptions(&rocksdb.IOOptions{}, rocksdb.DirFsyncOptions{Reason: rocksdb.DirFsyncNewFileSynced})
+		err = j.OutputDirectory.FsyncWithDirOptions(rocksdb.NewIOOptions(), rocksdb.DirFsyncOptions{Reason: rocksdb.DirFsyncNewFileSynced})
 	}
 	if err == nil && j.hasNewBlobFiles() && j.BlobOutputDirectory != nil && j.BlobOutputDirectory != j.OutputDirectory {
-		err = j.BlobOutputDirectory.FsyncWithDirOptions(&rocksdb.IOOptions{}, rocksdb.DirFsyncOptions{Reason: rocksdb.DirFsyncNewFileSynced})
+		err = j.BlobOutputDirectory.FsyncWithDirOptions(rocksdb.NewIOOptions(), rocksdb.DirFsyncOptions{Reason: rocksdb.DirFsyncNewFileSynced})
 	}
 	if err == nil {
 		err = j.verifyOutputFiles()
@@ -362,7 +362,7 @@ func (j *CompactionJob) cleanupAbortedSubcompactions() {
 		}
 		s.cleanup(j.CFD.TableCache().Cache(), s.status)
 		for _, path := range s.allPaths() {
-			err := j.DBOptions.FS.DeleteFile(path, &rocksdb.IOOptions{})
+			err := j.DBOptions.FS.DeleteFile(path, rocksdb.NewIOOptions())
 			switch {
 			case err == nil && strings.HasSuffix(path, ".blob"):
 				blobs++

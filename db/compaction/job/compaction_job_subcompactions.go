@@ -587,7 +587,7 @@ func (p *part) finish(o *compactionOutputs, err error, nextMinKey []byte) error 
 	switch {
 	case err == nil && entries == 0 && props.NumRangeDeletions == 0:
 		// The part had nothing that is to stay.
-		if delErr := p.DBOptions.FS.DeleteFile(path, &rocksdb.IOOptions{}); delErr != nil {
+		if delErr := p.DBOptions.FS.DeleteFile(path, rocksdb.NewIOOptions()); delErr != nil {
 			logging.Warn(p.DBOptions.InfoLog, "[%s] [JOB %d] Unable to remove SST file for table #%d at bottom level%s",
 				p.CFD.GetName(), p.JobID, meta.FD.GetNumber(), needCompaction(meta))
 		}

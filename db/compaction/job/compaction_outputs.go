@@ -569,7 +569,7 @@ func (o *compactionOutputs) abandon() {
 		o.builder = nil
 	}
 	if o.writer != nil {
-		_ = o.writer.Close(&rocksdb.IOOptions{}) // its file is not kept
+		_ = o.writer.Close(rocksdb.NewIOOptions()) // its file is not kept
 		o.writer = nil
 	}
 }

@@ -51,7 +51,7 @@ var mutations = []mutation{
 	{
 		name: "the fsync of a new table's directory is forgotten",
 		file: "db/flush_job.go",
-		once: "err = c.OutputDirectory.FsyncWithDirOptions(&rocksdb.IOOptions{}, rocksdb.DirFsyncOptions{Reason: rocksdb.DirFsyncNewFileSynced})",
+		once: "err = c.OutputDirectory.FsyncWithDirOptions(rocksdb.NewIOOptions(), rocksdb.DirFsyncOptions{Reason: rocksdb.DirFsyncNewFileSynced})",
 		by:   "err = nil",
 		test: "TestFaultInjectionTestSplitted_FaultTest",
 	},
