@@ -435,7 +435,7 @@ func (s *stressTest) verifyManifest() {
 	if !ok {
 		return
 	}
-	what := ""
+	what, strict := "", before.strict
 	switch {
 	case after.number != before.number:
 		what = "MANIFEST file was recreated despite reuse_manifest_on_open=1"
@@ -443,12 +443,13 @@ func (s *stressTest) verifyManifest() {
 		what = "CURRENT file was updated despite reuse_manifest_on_open=1 and MANIFEST being reused"
 	case before.noWrite && after.size > before.size:
 		what = "MANIFEST file grew after reopen despite optimize_manifest_for_recovery=1 and reuse_manifest_on_open=1"
+		strict = strict && s.flags.DisableAutoCompactions // one may be over by now
 	case after.size-before.size > 10240:
 		what = "MANIFEST file grew after reopen (may indicate unexpected writes)"
 	default:
 		return
 	}
-	if before.strict {
+	if strict {
 		s.tool.terminate("FATAL: %s. Before: MANIFEST-%06d, %d bytes; after: MANIFEST-%06d, %d bytes", what, before.number, before.size, after.number, after.size)
 	}
 	s.tool.printf("WARNING: %s. Before: MANIFEST-%06d, %d bytes; after: MANIFEST-%06d, %d bytes\n", what, before.number, before.size, after.number, after.size)
