@@ -74,12 +74,13 @@ func TestExpvar(t *testing.T) {
 	if err := db.Put(nil, []byte("k"), []byte("v")); err != nil {
 		t.Fatal(err)
 	}
-	prom.PublishExpvar("rocksdb_test", source)
+	name := fmt.Sprintf("rocksdb_test_%p", db) // a name can be given once a process
+	prom.PublishExpvar(name, source)
 	var got struct {
 		Tickers    map[string]uint64
 		Properties map[string]map[string]uint64
 	}
-	if err := json.Unmarshal([]byte(expvar.Get("rocksdb_test").String()), &got); err != nil {
+	if err := json.Unmarshal([]byte(expvar.Get(name).String()), &got); err != nil {
 		t.Fatal(err)
 	}
 	if got.Tickers["rocksdb.number.keys.written"] != 1 || got.Properties["default"]["rocksdb.estimate-num-keys"] != 1 {
