@@ -63,7 +63,7 @@ type manifestBatch struct {
 	newLog          bool
 
 	// A copy of what may change while the mutex is released.
-	state           map[uint32]familyState
+	state           []familyState
 	walAdditions    version.VersionEdit
 	oldManifestSize uint64
 	newManifestSize uint64
@@ -74,7 +74,10 @@ type manifestBatch struct {
 	quarantined []uint64
 }
 
+// familyState is a family and what may change of it. A family that goes while the
+// mutex is released was dropped before.
 type familyState struct {
+	cfd              *ColumnFamilyData
 	logNumber        uint64
 	fullHistoryTsLow string
 }
@@ -269,9 +272,8 @@ func (b *manifestBatch) prepare() {
 	if id := vs.cfs.GetMaxColumnFamily(); id > 0 {
 		b.x.writers[0].edits[0].SetMaxColumnFamily(id)
 	}
-	b.state = map[uint32]familyState{}
 	for _, cfd := range vs.cfs.All() {
-		b.state[cfd.GetID()] = familyState{cfd.GetLogNumber(), string(cfd.GetFullHistoryTsLow())}
+		b.state = append(b.state, familyState{cfd, cfd.GetLogNumber(), string(cfd.GetFullHistoryTsLow())})
 	}
 	for _, w := range vs.wals.GetWals() {
 		b.walAdditions.AddWal(w.GetLogNumber(), w.GetMetadata())
@@ -565,7 +567,8 @@ func (vs *VersionSet) writeCurrentStateToManifest(b *manifestBatch, log *wal.Wri
 	if err := add(&deletions, 0); err != nil {
 		return err
 	}
-	for _, cfd := range vs.cfs.All() {
+	for _, state := range b.state {
+		cfd := state.cfd
 		if cfd.IsDropped() {
 			continue
 		}
@@ -579,7 +582,7 @@ func (vs *VersionSet) writeCurrentStateToManifest(b *manifestBatch, log *wal.Wri
 		if err := add(&e, 0); err != nil {
 			return err
 		}
-		if err := add(vs.currentFiles(cfd, b.state[cfd.GetID()]), cfd.UserComparator().TimestampSize()); err != nil {
+		if err := add(vs.currentFiles(state), cfd.UserComparator().TimestampSize()); err != nil {
 			return err
 		}
 	}
@@ -592,7 +595,8 @@ func (vs *VersionSet) writeCurrentStateToManifest(b *manifestBatch, log *wal.Wri
 }
 
 // currentFiles is an edit with all of a family's files.
-func (vs *VersionSet) currentFiles(cfd *ColumnFamilyData, state familyState) *version.VersionEdit {
+func (vs *VersionSet) currentFiles(state familyState) *version.VersionEdit {
+	cfd := state.cfd
 	e := new(version.VersionEdit)
 	e.SetColumnFamily(cfd.GetID())
 	storage := cfd.Current().storage
