@@ -214,6 +214,16 @@ func ValidateOptions(dbo *rocksdb.DBOptions, o *rocksdb.ColumnFamilyOptions) err
 	if o.CompactionStyle == rocksdb.CompactionStyleFIFO && dbo.MaxOpenFiles != -1 && o.TTL > 0 && o.TTL != defaultTTL {
 		return rocksdb.NotSupported("FIFO compaction only supported with max_open_files = -1.")
 	}
+	if dbo.OpenFilesAsync {
+		// Its picker reads properties of tables under the mutex.
+		if o.CompactionStyle == rocksdb.CompactionStyleFIFO {
+			return rocksdb.NotSupported("FIFO compaction is not supported with open_files_async = true.")
+		}
+		// Open would read the tables for its statistics all the same.
+		if !dbo.SkipStatsUpdateOnDBOpen {
+			return rocksdb.InvalidArgument("open_files_async requires skip_stats_update_on_db_open = true.")
+		}
+	}
 	if err := checkProtectionBytes("memtable_protection_bytes_per_key", o.MemtableProtectionBytesPerKey); err != nil {
 		return err
 	}

@@ -22,7 +22,6 @@ func wantRefused(t *testing.T, option string, err error) {
 
 func TestDBOptionsRefused_Open(t *testing.T) {
 	for option, set := range map[string]func(o *rocksdb.Options){
-		"open_files_async":         func(o *rocksdb.Options) { o.OpenFilesAsync = true },
 		"read_io_executor_threads": func(o *rocksdb.Options) { o.ReadIOExecutorThreads = 2 },
 	} {
 		o := rocksdb.DefaultOptions()

@@ -55,6 +55,18 @@ func loadTableHandlers(files []version.LevelFile, tc *tablecache.TableCache, o L
 	return first
 }
 
+// OpenTables opens the version's tables in several goroutines, and pins them, as
+// long as the table cache has room. It ends early when stop becomes true.
+func (v *Version) OpenTables(o *LoadTableHandlersOptions) error {
+	var files []version.LevelFile
+	for level := range v.storage.NumNonEmptyLevels() {
+		for _, f := range v.storage.LevelFiles(level) {
+			files = append(files, version.LevelFile{Level: level, File: f})
+		}
+	}
+	return loadTableHandlers(files, v.cfd.TableCache(), *o)
+}
+
 const (
 	// offlineTableCacheSize is how many tables of a closed database stay open.
 	offlineTableCacheSize = 1000

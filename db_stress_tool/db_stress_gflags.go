@@ -49,7 +49,7 @@ type Flags struct {
 	MemtablePrefixBloomSizeRatio              float64 `flag:"memtable_prefix_bloom_size_ratio,0.0" help:"Options::memtable_prefix_bloom_size_ratio"`
 	MemtableWholeKeyFiltering                 bool    `flag:"memtable_whole_key_filtering,false" help:"Options::memtable_whole_key_filtering"`
 	OpenFiles                                 int32   `flag:"open_files,-1" help:"open files"`
-	OpenFilesAsync                            bool    `flag:"open_files_async,false" unbuilt:"false" help:"Options::open_files_async"`
+	OpenFilesAsync                            bool    `flag:"open_files_async,false" help:"Options::open_files_async"`
 	AsyncWALPrecreate                         bool    `flag:"async_wal_precreate,false" help:"Options::async_wal_precreate"`
 	CompressedSecondaryCacheSize              uint64  `flag:"compressed_secondary_cache_size,0" help:"bytes of a compressed cache behind the block cache"`
 	CompressedSecondaryCacheNumshardbits      int32   `flag:"compressed_secondary_cache_numshardbits,-1" help:"log2 of its shards"`

@@ -242,6 +242,10 @@ func (s *stressTest) dbOptionsFromFlags(o *rocksdb.DBOptions) {
 	o.MaxBackgroundFlushes = int(f.MaxBackgroundFlushes)
 	o.MaxOpenFiles = int(f.OpenFiles)
 	o.OpenFilesAsync = f.OpenFilesAsync
+	if f.OpenFilesAsync && !f.SkipStatsUpdateOnDBOpen {
+		f.SkipStatsUpdateOnDBOpen = true
+		s.tool.errf("open_files_async requires skip_stats_update_on_db_open, enabling it automatically\n")
+	}
 	o.AsyncWALPrecreate = f.AsyncWALPrecreate
 	o.UseFsync = f.UseFsync
 	o.CompactionReadaheadSize = uint64(f.CompactionReadaheadSize)

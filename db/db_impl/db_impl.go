@@ -173,6 +173,7 @@ type stateLocked struct {
 	recycleLogs        []uint64 // closed, to be written over
 	recycleClosing     []uint64 // will be among them once closed
 	precreated         precreatedWAL
+	filesOpening       bool        // a job opens tables, of open_files_async
 	pendingOutputs     pendingList // least file number of each running job
 	purge              purgeQueue
 	filesGrabbed       map[uint64]bool
@@ -729,7 +730,8 @@ func (d *DBImpl) closeImpl() error {
 		d.env.UnSchedule(d, pri)
 	}
 	for d.st.bgBottomScheduled > 0 || d.st.bgCompactScheduled > 0 || d.st.bgFlushScheduled > 0 || d.st.pendingPurgeJobs > 0 ||
-		d.st.purge.scheduled > 0 || d.st.precreated.scheduled || d.st.pressureCallbacks > 0 {
+		d.st.purge.scheduled > 0 || d.st.precreated.scheduled || d.st.filesOpening ||
+		d.st.pressureCallbacks > 0 {
 		syncpoint.Process("DBImpl::~DBImpl:WaitJob")
 		d.bgCond.Wait()
 	}

@@ -143,8 +143,6 @@ func validateDBOptions(o *rocksdb.DBOptions) error {
 		}
 	}
 	switch {
-	case o.OpenFilesAsync:
-		return rocksdb.NotSupported("open_files_async is not built yet")
 	case o.CompactionService != nil:
 		return rocksdb.NotSupported("compaction_service is not built yet")
 	case o.SstFileManager != nil && !isBuiltInSstFileManager(o.SstFileManager):
@@ -335,6 +333,7 @@ func open(o *rocksdb.DBOptions, dbName string, families []rocksdb.ColumnFamilyDe
 	syncpoint.Process("DBImpl::Open:AfterDeleteFiles")
 	d.mu.Lock()
 	d.maybeScheduleLocked()
+	d.scheduleFileOpeningLocked()
 	d.maybeScheduleWALPrecreateLocked(d.walPreallocateBlockSize(largestBuffer))
 	d.mu.Unlock()
 	if err = d.startPeriodicTasks(); err != nil {

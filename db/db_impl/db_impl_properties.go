@@ -250,13 +250,23 @@ func (d *DBImpl) GetCreationTimeOfOldestFile() (uint64, error) {
 	if d.mutableDBOptions.Load().MaxOpenFiles != -1 {
 		return 0, rocksdb.NotSupported("This API only works if max_open_files = -1")
 	}
-	oldest := ^uint64(0)
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	oldest := d.creationTimeOfOldestFileLocked()
+	if oldest == 0 && d.st.filesOpening {
+		// The MANIFEST did not say, so that the tables have to.
+		d.waitForFileOpeningLocked()
+		oldest = d.creationTimeOfOldestFileLocked()
+	}
+	return oldest, nil
+}
+
+func (d *DBImpl) creationTimeOfOldestFileLocked() uint64 {
+	oldest := ^uint64(0)
 	for _, cfd := range d.families.All() {
 		if !cfd.IsDropped() {
 			oldest = min(oldest, cfd.Current().GetCreationTimeOfOldestFile())
 		}
 	}
-	return oldest, nil
+	return oldest
 }

@@ -57,6 +57,7 @@ func (d *DBImpl) openReadOnlyLocked(families []rocksdb.ColumnFamilyDescriptor, e
 		return handles, err
 	}
 	d.st.opened = true
+	d.scheduleFileOpeningLocked()
 	d.mu.Unlock()
 	sv.Clean()
 	d.mu.Lock()

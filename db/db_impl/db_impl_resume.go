@@ -41,6 +41,13 @@ func (d *DBImpl) ResumeLocked(rc db.RecoverContext) error {
 		logging.Info(d.infoLog, "DB resume requested but failed due to Fatal/Unrecoverable error")
 		err = e
 	}
+	if d.readOnly {
+		// Tables that could not be opened in the background; reads try again.
+		if err == nil {
+			err = d.errorHandler.ClearBGError()
+		}
+		return err
+	}
 	if err == nil {
 		err = d.resumeManifestLocked()
 	}

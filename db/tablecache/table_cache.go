@@ -351,7 +351,7 @@ func (c *TableCache) NewIterator(ro *rocksdb.ReadOptions, f *version.FileMetaDat
 	oo := o.OpenOptions
 	oo.NoIO = ro.ReadTier == rocksdb.BlockCacheTier
 	oo.Pin = o.MaybePin && c.pinHandles.Load() && !oo.Ephemeral
-	syncpoint.Process("TableCache::NewIterator::BeforeFindTable")
+	syncpoint.ProcessArg("TableCache::NewIterator::BeforeFindTable", &f.FD)
 	reader, h, err := c.FindTable(ro, f, mo, &oo)
 	if err != nil {
 		return internaliter.NewErrorInternalIterator(err)
@@ -422,6 +422,7 @@ func (c *TableCache) Get(ro *rocksdb.ReadOptions, f *version.FileMetaData, key [
 // getFromTable also tells whether the table has range tombstones.
 func (c *TableCache) getFromTable(ro *rocksdb.ReadOptions, f *version.FileMetaData, key []byte, gc *table.GetContext,
 	mo *options.MutableCFOptions, o *OpenOptions) (tombstones bool, err error) {
+	syncpoint.ProcessArg("TableCache::Get::BeforeFindTable", &f.FD)
 	var reader table.TableReader
 	var h Handle
 	if p := f.FD.Pinned.Load(); p != nil {
@@ -524,6 +525,7 @@ func (c *TableCache) BeginMultiGet(ro *rocksdb.ReadOptions, f *version.FileMetaD
 		}
 		return PendingMultiGet{}, nil
 	}
+	syncpoint.ProcessArg("TableCache::MultiGet::BeforeFindTable", &f.FD)
 	var reader table.TableReader
 	var h Handle
 	if p := f.FD.Pinned.Load(); p != nil {

@@ -76,8 +76,10 @@ type DBOptions struct {
 	MaxFileOpeningThreads int
 	// ReadIOExecutorThreads run reads given to an executor. Default 1.
 	ReadIOExecutorThreads int
-	// OpenFilesAsync opens table files in the background after open. Default
-	// false.
+	// OpenFilesAsync opens table files in the background after Open, which then is
+	// quick for a database of many files (with MaxOpenFiles of -1). Errors show in
+	// what reads the file, and as the background error. Needs
+	// SkipStatsUpdateOnDBOpen; not for FIFO compaction. Default false.
 	OpenFilesAsync bool
 	// MaxTotalWALSize in bytes forces flushes of what holds the oldest log; 0
 	// (default) is four times the sum of all memtables.
