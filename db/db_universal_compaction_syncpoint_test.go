@@ -669,6 +669,50 @@ func TestDBTestUniversalCompactionParallel_PickByFileNumberBug(t *testing.T) {
 	}
 }
 
+// A full compaction waits in the bottom pool while another merges newer files.
+func TestDBTestUniversalCompaction_ConcurrentBottomPriLowPriCompactions(t *testing.T) {
+	const trigger, added = 3, "DBTestUniversalCompaction:ConcurrentBottomPriLowPriCompactions:0"
+	eachUniversal(t, []int{3, 5}, func(x *universalTest) {
+		for _, reduceLocking := range []bool{true, false} {
+			x.env.SetBackgroundThreads(1, rocksdb.BottomPriority)
+			o := x.options(trigger)
+			o.WriteBufferSize = 1 << 20 // flushes are asked for
+			o.CompactionOptionsUniversal.ReduceFileLocking = reduceLocking
+			o.CompactionOptionsUniversal.MaxSizeAmplificationPercent = 110
+			o.MaxBackgroundCompactions = 2
+			x.destroyAndReopen(o)
+			pressure := x.full().TestWriteController().GetCompactionPressureToken()
+			picked := "DBImpl::BackgroundCompaction:ForwardToBottomPriPool"
+			if reduceLocking {
+				picked = "DBImpl::BackgroundCompaction():AfterPickCompactionBottomPri"
+			}
+			syncpoint.LoadDependency(syncpoint.Pair{Predecessor: picked, Successor: added},
+				syncpoint.Pair{Predecessor: "DBImpl::BackgroundCompaction:NonTrivial:BeforeRun", Successor: "DBImpl::BackgroundCompaction:NonTrivial:BeforeRunBottomPri"})
+			syncpoint.EnableProcessing()
+			for i := range 2 {
+				for range trigger {
+					for k := range 100 {
+						x.mustPut(0, key(k), x.rnd.str(990))
+					}
+					x.flush(0)
+				}
+				if i == 0 {
+					syncpoint.Process(added)
+				}
+			}
+			x.waitForCompact()
+			// The first went to the last level, the second above it.
+			x.wantRuns(0, 2)
+			if x.numTableFilesAtLevel(0, 0) == 0 || x.numTableFilesAtLevel(x.levels-1, 0) == 0 {
+				t.Errorf("reduce_file_locking %t: tables %s", reduceLocking, x.filesPerLevel(0))
+			}
+			syncpoint.Reset()
+			pressure.Release()
+			x.env.SetBackgroundThreads(0, rocksdb.BottomPriority)
+		}
+	})
+}
+
 func TestDBTestUniversalCompaction_RecalculateScoreAfterPicking(t *testing.T) {
 	eachUniversal(t, universalLevels, func(x *universalTest) {
 		o := x.currentOptions()
