@@ -490,6 +490,7 @@ func (d *DBImpl) SetOptionsEach(changes []FamilyOptions) error {
 		// options need a new one. Nothing is written to the MANIFEST.
 		edit := &version.VersionEdit{}
 		edit.MarkNoManifestWriteDummy()
+		syncpoint.ProcessArg("DBImpl::SetOptions:dummy_edit", edit)
 		err = d.versions.LogAndApply(&db.LogAndApplyRequest{CFD: cfd, Edits: []*version.VersionEdit{edit}, Mutex: &d.mu, DBDirectory: d.dirs.DBDir(),
 			PreCallback: func() error { return cfd.SetOptionsLocked(&dbo, values) }})
 	}
