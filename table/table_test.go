@@ -177,7 +177,11 @@ func (c *tableConstructor) Reopen(o *rocksdb.Options) error {
 }
 
 func openReader(name string, o *rocksdb.Options) (*file.RandomAccessFileReader, error) {
-	return file.CreateRandomAccessFileReader(env.DefaultFileSystem(), name, rocksdb.NewFileOptions(&o.DBOptions), nil)
+	fs := env.DefaultFileSystem()
+	if o.Env != nil {
+		fs = o.Env.GetFileSystem()
+	}
+	return file.CreateRandomAccessFileReader(fs, name, rocksdb.NewFileOptions(&o.DBOptions), nil)
 }
 
 func (c *tableConstructor) Close() {

@@ -154,7 +154,7 @@ func (it *BlockBasedTableIterator) trimReadahead(current bool, start, end *uint6
 			break
 		}
 		if current && n == 0 || !it.blockInCache(h) {
-			if !missed && n > 0 || !current {
+			if !missed && (n > 0 || !current) {
 				from = max(from, h.Offset)
 			}
 			missed, to = true, blockEnd
