@@ -5,11 +5,15 @@ package tools_test
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/rocksdb-go/rocksdb"
+	contract "github.com/rocksdb-go/rocksdb/include/rocksdb"
+	blockbased "github.com/rocksdb-go/rocksdb/table/block_based"
+	"github.com/rocksdb-go/rocksdb/table/format"
 )
 
 // writeTable makes a table by a SstFileWriter; fill opens it, too.
@@ -118,5 +122,69 @@ func TestSSTDump_Timestamps(t *testing.T) {
 				t.Errorf("in hexadecimal: %q", got)
 			}
 		})
+	}
+}
+
+// endsIndex is a user-defined index that no tool knows: the last key of each block.
+type endsIndex struct{}
+
+func (endsIndex) Name() string { return "ends" }
+func (endsIndex) NewBuilder(*blockbased.UserDefinedIndexOption) (blockbased.UserDefinedIndexBuilder, error) {
+	return &endsIndexBuilder{}, nil
+}
+func (endsIndex) NewReader(*blockbased.UserDefinedIndexOption, []byte) (blockbased.UserDefinedIndexReader, error) {
+	return nil, contract.NotSupported("ends: reading")
+}
+
+type endsIndexBuilder struct{ ends []byte }
+
+func (b *endsIndexBuilder) AddIndexEntry(last, _ []byte, _ format.BlockHandle, _ blockbased.UserDefinedIndexEntryContext) {
+	b.ends = append(append(b.ends, last...), ' ')
+}
+func (*endsIndexBuilder) OnKeyAdded([]byte, blockbased.UserDefinedIndexValueType, []byte) {}
+func (b *endsIndexBuilder) Finish() ([]byte, error)                                       { return b.ends, nil }
+func (b *endsIndexBuilder) EstimatedSize() uint64                                         { return uint64(len(b.ends)) }
+
+// Tables that have a user-defined index, even as the primary one, have the usual one
+// too: whoever lacks the user's code reads all of them.
+func TestSSTDump_UserDefinedIndex(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "t.sst")
+	dump := func(udi contract.UserDefinedIndexFactory, primary bool) (checked, scanned, props, meta string, raw string) {
+		bbto := rocksdb.DefaultBlockBasedTableOptions()
+		bbto.BlockSize, bbto.UserDefinedIndexFactory, bbto.UseUDIAsPrimaryIndex = 1024, udi, primary
+		o := rocksdb.DefaultOptions()
+		o.TableFactory = rocksdb.NewBlockBasedTableFactory(bbto)
+		createSST(t, o, path, 10, false)
+		none := rocksdb.DefaultOptions()
+		checked = sstDumpOK(t, none, path, "--command=check", "--verify_checksum")
+		checked += sstDumpOK(t, none, path, "--command=verify")
+		scanned = sstDumpOK(t, none, path, "--command=scan")
+		props = sstDumpOK(t, none, path, "--show_properties", "--command=none")
+		meta = sstDumpOK(t, none, path, "--list_meta_blocks", "--command=none")
+		sstDumpOK(t, none, path, "--command=raw")
+		b, err := os.ReadFile(filepath.Join(dir, "t_dump.txt"))
+		check(t, err)
+		return checked, scanned, props, meta, string(b)
+	}
+	checked, scanned, props, meta, raw := dump(nil, false)
+	if n := strings.Count(scanned, "\n"); n != sstNumKey+3 {
+		t.Fatalf("%d lines of %d entries: %q", n, sstNumKey, scanned[:200])
+	}
+	for _, primary := range []bool{false, true} {
+		c, s, p, m, r := dump(endsIndex{}, primary)
+		if c != checked || s != scanned {
+			t.Errorf("primary %t: check %q, %d bytes of entries; without index %q, %d", primary, c, len(s), checked, len(scanned))
+		}
+		if !strings.Contains(p, "  # entries: 1024\n") || !strings.Contains(props, "  # entries: 1024\n") {
+			t.Errorf("primary %t: properties %s", primary, p)
+		}
+		const block = "rocksdb.user_defined_index.ends"
+		if !strings.Contains(m, block) || strings.Contains(meta, block) {
+			t.Errorf("primary %t: meta blocks %s", primary, m)
+		}
+		if _, entries, _ := strings.Cut(r, "Data Block #"); !strings.HasSuffix(raw, entries) {
+			t.Errorf("primary %t: a raw dump of other data blocks", primary)
+		}
 	}
 }
