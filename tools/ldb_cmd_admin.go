@@ -44,7 +44,7 @@ func (c *LDBCommand) initPath() {
 func (c *LDBCommand) doCompact() {
 	o := rocksdb.DefaultCompactRangeOptions()
 	o.BottommostLevelCompaction = rocksdb.BottommostLevelCompactionForceOptimized
-	p := startProgress(c.tool.Stderr, "compact", "")
+	p := startProgress(c.tool.Stderr, "compact", "", 0)
 	defer p.stop()
 	if err := c.db.CompactRange(&o, c.family(), c.args.from, c.args.to); err != nil {
 		c.failErr("Compaction failed: ", err)
@@ -56,7 +56,7 @@ func (c *LDBCommand) doLoad() {
 	wo.DisableWAL = c.isFlag("disable_wal")
 	bad := 0
 	in := bufio.NewReader(c.tool.Stdin)
-	p := startProgress(c.tool.Stderr, "load", "keys")
+	p := startProgress(c.tool.Stderr, "load", "keys", 0)
 	defer p.stop()
 	for {
 		line, err := in.ReadString('\n')

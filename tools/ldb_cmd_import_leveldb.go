@@ -4,7 +4,6 @@ package tools
 
 import (
 	"fmt"
-	"os"
 
 	leveldbimport "github.com/rocksdb-go/rocksdb/utilities/leveldb_import"
 )
@@ -30,16 +29,6 @@ func (c *LDBCommand) initImportLevelDB() {
 	case c.columnFamilyName != "default":
 		c.fail("import_leveldb writes to the default column family")
 	}
-}
-
-// isTerminal tells whether f is a character device.
-func isTerminal(f any) bool {
-	file, ok := f.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := file.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
 func (c *LDBCommand) doImportLevelDB() {

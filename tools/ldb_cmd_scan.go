@@ -264,7 +264,11 @@ func (c *LDBCommand) dumpDB() {
 	}
 	var p *progress
 	if !isTerminal(c.tool.Stdout) { // else the keys themselves are seen
-		p = startProgress(c.tool.Stderr, "dump", "keys")
+		var total uint64
+		if c.args.from == nil && c.args.to == nil && c.args.maxKeys < 0 {
+			total, _ = c.db.GetIntProperty(c.family(), "rocksdb.estimate-num-keys")
+		}
+		p = startProgress(c.tool.Stderr, "dump", "keys", total)
 		defer p.stop()
 	}
 	for max := c.args.maxKeys; it.Valid() && max != 0; it.Next() {

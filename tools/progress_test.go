@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"os"
 	"regexp"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -32,7 +33,7 @@ func (l *lockedBuffer) String() string {
 // file or a buffer has nothing.
 func TestProgress(t *testing.T) {
 	var out lockedBuffer
-	p := newProgress(&out, "load", "keys", time.Millisecond)
+	p := newProgress(&out, "load", "keys", 0, time.Millisecond)
 	p.add(3)
 	for !regexp.MustCompile(`^(\r\x1b\[Kload: \d+ keys, \d+ s)*\r\x1b\[Kload: 3 keys, 0 s`).MatchString(out.String()) {
 		time.Sleep(time.Millisecond)
@@ -41,6 +42,17 @@ func TestProgress(t *testing.T) {
 	if got := out.String(); !regexp.MustCompile(`s\r\x1b\[K$`).MatchString(got) {
 		t.Errorf("%q", got)
 	}
+	var ofTotal lockedBuffer
+	p = newProgress(&ofTotal, "dump", "keys", 200, time.Millisecond)
+	p.add(50)
+	for !strings.Contains(ofTotal.String(), "dump: 50 of about 200 keys (25%), 0 s") {
+		time.Sleep(time.Millisecond)
+	}
+	p.add(200) // more than was thought
+	for !strings.Contains(ofTotal.String(), "dump: 250 of about 200 keys (100%), 0 s") {
+		time.Sleep(time.Millisecond)
+	}
+	p.stop()
 	r, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -52,12 +64,17 @@ func TestProgress(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	for _, to := range []any{w, f, &out} {
+	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer null.Close()
+	for _, to := range []any{w, f, null, &out} {
 		if isTerminal(to) {
 			t.Errorf("%T is no terminal", to)
 		}
 	}
-	none := startProgress(&out, "x", "")
+	none := startProgress(&out, "x", "", 0)
 	if none != nil {
 		t.Error("progress without a terminal")
 	}

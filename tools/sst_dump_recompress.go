@@ -193,8 +193,8 @@ func (s *sstDump) recompress(d *sstfile.SstFileDumper) error {
 	err := d.ShowAllCompressionSizes(&sstfile.RecompressOptions{Types: s.recompressTypes(), LevelFrom: r.levelFrom, LevelTo: r.levelTo,
 		Progress: func(n int) {
 			if p == nil {
-				_ = s.out.Flush() // an error comes again at the last flush
-				p = startProgress(s.t.Stderr, "recompress", "entries")
+				_ = s.out.Flush()                                                                   // an error comes again at the last flush
+				p = startProgress(s.t.Stderr, "recompress", "entries", 2*d.Properties().NumEntries) // written and read
 			}
 			p.add(n)
 		},
