@@ -84,12 +84,12 @@ engines:
 	@bash internal/engines/install.sh
 
 test:
-	$(GO) test -tags $(TAGS) -timeout 20m ./...
+	$(GO) test -tags $(TAGS) -timeout 40m ./...
 	$(GO) test -run 'Alloc|Pinning' ./...
 
 # Writes docs/compatibility.md: what other engines read of ours and we of theirs.
 compat: engines
-	$(GO) test -tags $(TAGS) -timeout 20m ./internal/compat -run TestMatrix -count=1 -compat=$(CURDIR)/docs/compatibility.md
+	$(GO) test -tags $(TAGS) -timeout 40m ./internal/compat -run TestMatrix -count=1 -compat=$(CURDIR)/docs/compatibility.md
 
 # Compares tickers and histograms with those of upstream's db_bench and writes the
 # tables of docs/statistics.md.
@@ -121,8 +121,8 @@ fuzz:
 # The packages whose tests run several goroutines, under the race detector.
 RACE = ./db/writethread ./memtable ./cache ./env ./util ./util/iodispatcher ./util/ratelimiter ./util/threadpool ./util/timer ./monitoring
 race:
-	CGO_ENABLED=1 $(GO) test -race -tags $(TAGS) -timeout 20m $(RACE)
-	CGO_ENABLED=1 $(GO) test -race -tags $(TAGS) -timeout 20m -run TestConcurrent .
+	CGO_ENABLED=1 $(GO) test -race -tags $(TAGS) -timeout 40m $(RACE)
+	CGO_ENABLED=1 $(GO) test -race -tags $(TAGS) -timeout 40m -run TestConcurrent .
 
 lint: vet staticcheck
 	@out=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$out" ]; then echo "gofmt would change:"; echo "$$out"; exit 1; fi

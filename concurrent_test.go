@@ -42,6 +42,45 @@ func TestConcurrent(t *testing.T) {
 	}
 }
 
+// Who asks for files' metadata does not race with compactions, which mark the files.
+func TestConcurrent_Metadata(t *testing.T) {
+	o := rocksdb.DefaultOptions()
+	o.CreateIfMissing, o.DisableAutoCompactions = true, true
+	db, err := rocksdb.Open(t.TempDir(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	var stop atomic.Bool
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for !stop.Load() {
+			db.GetLiveFilesMetaData()
+			for _, m := range append(db.GetAllColumnFamilyMetaData(), db.GetColumnFamilyMetaData(nil)) {
+				n := 0
+				for _, l := range m.Levels {
+					n += len(l.Files)
+				}
+				if n != m.FileCount {
+					t.Errorf("%d files on levels of %s, not %d", n, m.Name, m.FileCount)
+				}
+			}
+		}
+	})
+	for i := range 100 {
+		if err := errors.Join(db.Put(nil, pairKey(i%2), []byte("v")), db.Flush(nil)); err != nil {
+			t.Fatal(err)
+		}
+		if i%2 == 1 {
+			if err := db.CompactRange(nil, nil, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	stop.Store(true)
+	wg.Wait()
+}
+
 // pairDB is a database of pairs: keys with the same value in two families.
 type pairDB struct {
 	*testing.T
@@ -218,7 +257,7 @@ func (x *pairDB) iterate(rnd *rand.Rand) error {
 // maintain does what changes the tree.
 func (x *pairDB) maintain(rnd *rand.Rand) error {
 	cf := x.cfs[rnd.Intn(2)]
-	switch rnd.Intn(6) {
+	switch rnd.Intn(7) {
 	case 0:
 		o := rocksdb.DefaultFlushOptions()
 		return cf.Flush(&o)
@@ -239,6 +278,9 @@ func (x *pairDB) maintain(rnd *rand.Rand) error {
 			return errors.New("no property rocksdb.stats")
 		}
 		return nil
+	case 5:
+		_, err := cf.GetPropertiesOfAllTables()
+		return err
 	default:
 		return x.db.SyncWAL()
 	}

@@ -102,7 +102,8 @@ func (d *DBImpl) GetAllColumnFamilyMetaData() (all []rocksdb.ColumnFamilyMetaDat
 // GetColumnFamilyMetaData describes a family's files; o selects by range and
 // level, nil is all.
 func (d *DBImpl) GetColumnFamilyMetaData(cf rocksdb.ColumnFamilyHandle, o *rocksdb.GetColumnFamilyMetaDataOptions) rocksdb.ColumnFamilyMetaData {
-	sv := d.cfd(cf).GetReferencedSuperVersion()
-	defer sv.Release()
-	return sv.Current.GetColumnFamilyMetaData(o)
+	// Compactions mark their files, so that the mutex is needed.
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.cfd(cf).Current().GetColumnFamilyMetaData(o)
 }
