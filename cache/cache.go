@@ -38,11 +38,7 @@ var compressedTable = options.NewTable[compressedStrings]("CompressedSecondaryCa
 
 // parse sets the options of a string of them.
 func parse(cfg *rocksdb.ConfigOptions, text string, table *options.Table, ptr any) error {
-	m, err := options.StringToMap(text)
-	if err != nil {
-		return err
-	}
-	return options.ConfigureFromMap(cfg, m, []options.OptionSet{{Table: table, Ptr: ptr}}, nil)
+	return options.StructCodec("", table).Parse(cfg, "", text, ptr)
 }
 
 // FromString makes an LRU cache of a capacity ("8M") or of its options

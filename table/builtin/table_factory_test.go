@@ -7,6 +7,7 @@ package builtin
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -112,8 +113,14 @@ func TestLoadCustomizableTest_LoadCacheTest(t *testing.T) {
 			t.Errorf("no error from %s", bad)
 		}
 	}
+	// A plug-in's options, as CacheLib's build script writes them.
+	_, err := options.GetBlockBasedTableOptionsFromString(testConfig(), &base,
+		"block_cache={capacity=1M;num_shard_bits=4;secondary_cache={id=CacheLibSecondaryCache;truncate=false}}")
+	if err == nil || !strings.Contains(err.Error(), "Unrecognized option: .secondary_cache") {
+		t.Error(err)
+	}
 	cf := rocksdb.DefaultColumnFamilyOptions()
-	cf, err := options.GetColumnFamilyOptionsFromString(testConfig(), &cf,
+	cf, err = options.GetColumnFamilyOptionsFromString(testConfig(), &cf,
 		"blob_cache={capacity=1M;num_shard_bits=4;strict_capacity_limit=true;high_pri_pool_ratio=0.5;};")
 	noError(t, err)
 	check(t, cf.BlobCache.(*cache.LRUCache).GetNumShardBits(), 4)
