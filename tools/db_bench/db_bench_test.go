@@ -342,6 +342,7 @@ func TestOperations_CountsAndDuration(t *testing.T) {
 		{"--benchmarks=fillseq,multireadrandom --num=1000 --reads=1000 --batch_size=10 --multiread_batched", "(1000 of 1000 found)", 1000},
 		{"--use_existing_db --benchmarks=multireadrandom --num=1000 --reads=1000 --batch_size=7", "(994 of 994 found)", 994},
 		{"--benchmarks=fillseq --num=100 --num_multi_db=3", "fillseq", 300},
+		{"--benchmarks=filluniquerandom --num=100 --num_multi_db=8", "filluniquerandom", 800},
 		{"--benchmarks=fillseq,multiscan --num=2000 --reads=400 --multiscan_size=4 --seek_nexts=25 --multiscan_stride=50", "(multiscans:4)", 4},
 		{"--use_existing_db --benchmarks=multiscan --num=2000 --reads=400 --multiscan_size=4 --seek_nexts=25 --multiscan_use_async_io --reverse_iterator", "(multiscans:4)", 4},
 		{"--use_existing_db --benchmarks=multiscanrandom --num=2000 --reads=1 --io_dispatcher_max_prefetch_memory_bytes=65536", "(multiscans:1 rows_scanned:", 1},

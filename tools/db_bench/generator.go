@@ -156,6 +156,11 @@ func (g *keyGenerator) draw() (n uint64, ok bool) {
 	return g.fetchNext()
 }
 
+// usedUp tells whether a unique sequence is.
+func (g *keyGenerator) usedUp() bool {
+	return g.mode == writeUniqueRandom && g.next >= uint64(len(g.values))
+}
+
 func (g *keyGenerator) fetchNext() (uint64, bool) {
 	n, ok := g.fetch(g.next)
 	g.next++

@@ -154,7 +154,7 @@ func (w *writer) run() error {
 			}
 		}
 		if w.mode != writeSequential {
-			id = t.rand.Next() % uint64(len(w.keyGens))
+			id = w.pick()
 		} else if w.numWritten >= nextSeqDBAt {
 			// One database after the other.
 			nextSeqDBAt += w.numOps
@@ -176,6 +176,19 @@ func (w *writer) run() error {
 		}
 	}
 	return nil
+}
+
+// pick gives the database of the next batch: one at random, or one after it that
+// has unique keys left (upstream reads past the end of a database's keys).
+func (w *writer) pick() uint64 {
+	n := uint64(len(w.keyGens))
+	first := w.t.rand.Next() % n
+	for i := range n {
+		if id := (first + i) % n; !w.keyGens[id].usedUp() {
+			return id
+		}
+	}
+	return first
 }
 
 // write applies the batch.
