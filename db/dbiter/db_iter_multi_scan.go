@@ -38,7 +38,9 @@ func (d *DBIter) SetScanOptionsForPrepare(args *rocksdb.MultiScanArgs) bool {
 	}
 	a := *args
 	a.Ranges = slices.Clone(args.Ranges)
-	a.IODispatcher = iodispatcher.ForScan(a.IODispatcher) // one for all tables
+	if a.IODispatcher == nil {
+		a.IODispatcher = iodispatcher.NewIODispatcher(nil) // one for all tables
+	}
 	d.scan = scanState{args: &a}
 	return true
 }

@@ -81,24 +81,3 @@ func (t *BlockBasedTable) DataBlockHandles() (hs []format.BlockHandle) {
 	}
 	return hs
 }
-
-// LimitAhead changes how many bytes of the file may be parsed and not taken, and
-// how many be under way.
-func LimitAhead(q *AheadQueue, n int64) { q.limit, q.window = n, uint64(n) }
-
-// AheadFlying is how many bytes are under way.
-func AheadFlying(q *AheadQueue) uint64 {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return q.flying
-}
-
-// AheadBytes is what is parsed and not taken.
-func AheadBytes(q *AheadQueue) int64 { return q.bytes.Load() }
-
-// AheadRunning tells whether the queue's goroutine runs.
-func AheadRunning(q *AheadQueue) bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return q.running
-}

@@ -78,16 +78,6 @@ func (x *dispatchTest) limitBytes(n uint64) {
 // size is a block's in the file.
 func (x *dispatchTest) size(i int) uint64 { return x.handles[i].Size + format.BlockTrailerSize }
 
-func (x *dispatchTest) submitAhead(handles []format.BlockHandle, q *blockbased.AheadQueue, reverse bool) *blockbased.ReadSet {
-	x.Helper()
-	s, err := x.d.SubmitJob(&blockbased.IOJob{Table: x.table, BlockHandles: handles, IOCoalesceThreshold: 16 << 10,
-		ReadOptions: &x.ro, Async: true, Ahead: q, Reverse: reverse})
-	if err != nil {
-		x.Fatal(err)
-	}
-	return s
-}
-
 func (x *dispatchTest) submit(handles []format.BlockHandle, async bool) *blockbased.ReadSet {
 	x.Helper()
 	return x.submitCoalesced(handles, async, 16<<10)

@@ -1,8 +1,7 @@
 // Port of util/io_dispatcher_imp.cc (ReadSet, and the reading of a job; the
 // dispatcher is in package util/iodispatcher) and include/rocksdb/io_dispatcher.h.
-// Differs: a block is parsed when it is asked for, or by a goroutine that works
-// ahead of the caller (read_set_ahead.go), not when its read is done; where
-// asynchronous reads are refused the blocks are read at once.
+// Differs: a block is parsed when it is asked for, not when its read is done;
+// where asynchronous reads are refused the blocks are read at once.
 
 package blockbased
 
@@ -10,7 +9,6 @@ import (
 	"slices"
 	"sort"
 	"sync"
-	"time"
 
 	"github.com/rocksdb-go/rocksdb/file"
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
@@ -33,8 +31,6 @@ type IOJob struct {
 	Async bool
 	// Reverse: the blocks will be asked for from the last one on.
 	Reverse bool
-	// Ahead has the blocks of an asynchronous job parsed ahead; nil: nothing is.
-	Ahead *AheadQueue
 }
 
 // PrefetchBudget bounds the memory of what several ReadSets have read ahead.
@@ -55,10 +51,9 @@ type blockState uint8
 
 const (
 	blockUnread  blockState = iota // to be read when asked for
-	blockPending                   // waits for memory, or the scan's window
+	blockPending                   // waits for memory
 	blockReading                   // its read is under way, or done
-	blockAhead                     // is being parsed ahead
-	blockPinned                    // was in the cache, or was parsed ahead
+	blockPinned                    // was in the cache
 	blockGiven                     // the caller has it, or had
 	blockReleased
 )
@@ -66,11 +61,9 @@ const (
 // setBlock is a block of a ReadSet.
 type setBlock struct {
 	entry   block.CachableEntry[*block.Block] // blockPinned
-	read    *setRead                          // blockReading, blockAhead
+	read    *setRead                          // blockReading
 	state   blockState
-	granted bool        // its size is taken from the budget
-	failed  bool        // parsing it ahead failed: the caller is to see why
-	ahead   *AheadQueue // blockPinned: it counts in there
+	granted bool // its size is taken from the budget
 }
 
 // setRead is a read of one or several blocks. Its memory is given back once the
@@ -84,9 +77,6 @@ type setRead struct {
 	group  []int         // blocks, by offset
 	left   int           // of them neither given nor released
 	async  bool          // to be counted as such
-	polled bool          // a goroutine waits for it, without the set's mu
-	flying uint64        // bytes that it takes of the AheadQueue's window
-	begun  time.Time
 }
 
 // setMemory is what reads go to.
@@ -132,7 +122,7 @@ type ReadSetStats struct {
 // with it, or by reading them now. It belongs to one goroutine, but for
 // DispatchPending, and has to be closed.
 type ReadSet struct {
-	mu     sync.Mutex // innermost but for the budget's and AheadQueue's
+	mu     sync.Mutex // innermost but for the budget's
 	job    IOJob
 	rc     readContext
 	opts   rocksdb.IOOptions
@@ -140,12 +130,8 @@ type ReadSet struct {
 	budget PrefetchBudget // nil: unlimited
 	blocks []setBlock
 	order  []int   // block indexes by offset; nil where they are in that order
-	groups [][]int // that wait for memory or the window, those wanted first first
+	groups [][]int // that wait for memory, those wanted first first
 	stats  ReadSetStats
-	// progress is signalled, on mu, when a block is blockAhead no more and when
-	// a read is polled no more.
-	progress sync.Cond
-	closed   bool
 }
 
 // NewReadSet looks the job's blocks up in the cache and reads the others, as
@@ -156,10 +142,7 @@ func NewReadSet(job *IOJob, budget PrefetchBudget) (*ReadSet, error) {
 		return nil, rocksdb.InvalidArgument("IOJob without a table or read options")
 	}
 	s := &ReadSet{job: *job, budget: budget, blocks: make([]setBlock, len(job.BlockHandles))}
-	if s.rc = job.Table.scanContext(job.ReadOptions); !job.Async || job.Table.ioptions.FS == nil {
-		s.job.Ahead = nil
-	}
-	s.progress.L = &s.mu
+	s.rc = job.Table.scanContext(job.ReadOptions)
 	hs := s.job.BlockHandles
 	byOffset := func(i, j int) bool { return hs[i].Offset < hs[j].Offset }
 	if !sort.SliceIsSorted(hs, byOffset) {
@@ -192,18 +175,15 @@ func NewReadSet(job *IOJob, budget PrefetchBudget) (*ReadSet, error) {
 	if job.Reverse {
 		slices.Reverse(groups)
 	}
-	err := s.dispatch(s.admit(groups, false), &s.opts)
+	err := s.dispatch(s.admit(groups), &s.opts)
 	waiting := len(s.groups) > 0
 	s.mu.Unlock()
 	if err != nil {
 		s.Close()
 		return nil, err
 	}
-	if waiting && budget != nil {
+	if waiting {
 		budget.Wait(s)
-	}
-	if s.job.Ahead != nil {
-		s.job.Ahead.add(s, waiting)
 	}
 	return s, nil
 }
@@ -285,20 +265,19 @@ func (s *ReadSet) groupSize(g []int) (n uint64) {
 	return n
 }
 
-// admit gives the groups that there is memory for and that the window lets
-// through, with force the first of them in any case; the others wait, and all
-// after the first of them: what comes first is wanted first.
-func (s *ReadSet) admit(groups [][]int, force bool) [][]int {
-	if s.budget == nil && s.job.Ahead == nil {
+// admit gives the groups that there is memory for; the first that there is none for
+// waits, and all after it: what comes first is wanted first.
+func (s *ReadSet) admit(groups [][]int) [][]int {
+	if s.budget == nil {
 		return groups
 	}
 	var now [][]int
 	s.groups = nil
-	for n, g := range groups {
-		ok := len(s.groups) == 0 && s.acquire(s.groupSize(g), force && n == 0)
+	for _, g := range groups {
+		ok := len(s.groups) == 0 && s.budget.TryAcquire(s.groupSize(g))
 		for _, i := range g {
 			b := &s.blocks[i]
-			if b.granted = ok && s.budget != nil; !ok {
+			if b.granted = ok; !ok {
 				b.state = blockPending
 			}
 		}
@@ -309,21 +288,6 @@ func (s *ReadSet) admit(groups [][]int, force bool) [][]int {
 		}
 	}
 	return now
-}
-
-// acquire gets n bytes of the budget and of the window.
-func (s *ReadSet) acquire(n uint64, force bool) bool {
-	q := s.job.Ahead
-	if q != nil && !q.fly(n, force) {
-		return false
-	}
-	if s.budget == nil || s.budget.TryAcquire(n) {
-		return true
-	}
-	if q != nil {
-		q.land(n, false)
-	}
-	return false
 }
 
 // dispatch begins to read groups, or reads them.
@@ -361,9 +325,6 @@ func (s *ReadSet) newRead(g []int) *setRead {
 		}
 		end = s.job.BlockHandles[i].Offset + s.size(i)
 	}
-	if s.job.Ahead != nil {
-		r.flying = s.groupSize(g)
-	}
 	s.stats.BlocksPrefetched += uint64(len(g))
 	s.stats.IORequests++
 	s.stats.PrefetchBytes += uint64(r.req.Len)
@@ -381,11 +342,10 @@ func (s *ReadSet) begin(r *setRead, opts *rocksdb.IOOptions) error {
 		r.req.Scratch = m.bytes(r.req.Len)
 	default:
 		if r.req.Status = s.borrow(r, &r.req); r.req.Status != nil {
-			s.land(r, true)
 			return nil
 		}
 	}
-	r.mem, r.async, r.begun = m, true, time.Now()
+	r.mem, r.async = m, true
 	h, err := f.ReadAsync(&r.req, opts, s.watchRead(r), &m.aligned)
 	if err != nil {
 		m.release(r.req.Len)
@@ -393,13 +353,10 @@ func (s *ReadSet) begin(r *setRead, opts *rocksdb.IOOptions) error {
 		r.dropLease()
 		if s.lends() && rocksdb.CodeOf(err) == rocksdb.CodeInvalidArgument { // as in borrow
 			r.req.Status, err = err, nil
-			s.land(r, true)
 		}
 		return err
 	}
-	if r.handle = h; h == nil {
-		s.land(r, true) // it is done already
-	}
+	r.handle = h // nil: it is done already
 	return nil
 }
 
@@ -492,7 +449,6 @@ func (s *ReadSet) readNow(reads []*setRead, opts *rocksdb.IOOptions) error {
 		if s.lends() && err != nil {
 			r.req.Status = err
 		}
-		s.land(r, true)
 	}
 	if lease != nil {
 		lease.Release()
@@ -511,7 +467,7 @@ func (s *ReadSet) ReadIndex(i int) (block.CachableEntry[*block.Block], error) {
 	}
 	s.mu.Lock()
 	if s.blocks[i].state == blockPending {
-		s.dispatchPending(&s.opts, true)
+		s.dispatchPending(&s.opts)
 	}
 	e, err := s.take(i)
 	freed := s.ungrant(i)
@@ -519,23 +475,16 @@ func (s *ReadSet) ReadIndex(i int) (block.CachableEntry[*block.Block], error) {
 	if freed > 0 {
 		s.budget.Release(freed)
 	}
-	if s.job.Ahead != nil {
-		s.job.Ahead.dispatchIfIdle()
-	}
 	return e, err
 }
 
 func (s *ReadSet) take(i int) (e block.CachableEntry[*block.Block], err error) {
 	b := &s.blocks[i]
 	t := s.job.Table
-	if b.state == blockAhead {
-		s.awaitAhead(b)
-	}
 	was := b.state
 	b.state = blockGiven
 	switch was {
 	case blockPinned:
-		s.tookAhead(i)
 		e, b.entry = b.entry, block.CachableEntry[*block.Block]{}
 		return e, nil
 	case blockReading:
@@ -544,7 +493,7 @@ func (s *ReadSet) take(i int) (e block.CachableEntry[*block.Block], err error) {
 		if err := s.wait(r); err != nil {
 			return e, err
 		}
-		e, ok, err := s.parse(&s.rc, &s.one, r, i)
+		e, ok, err := s.parse(r, i)
 		if !ok {
 			break // a short read
 		}
@@ -567,18 +516,41 @@ func (s *ReadSet) take(i int) (e block.CachableEntry[*block.Block], err error) {
 }
 
 // parse makes block i of what r read; not ok: r does not have all of it.
-func (s *ReadSet) parse(rc *readContext, one *batchRead, r *setRead, i int) (e block.CachableEntry[*block.Block], ok bool, err error) {
+func (s *ReadSet) parse(r *setRead, i int) (e block.CachableEntry[*block.Block], ok bool, err error) {
 	h := s.job.BlockHandles[i]
 	skip, n := h.Offset-r.req.Offset, s.size(i)
 	if uint64(len(r.req.Result)) < skip+n {
 		return e, false, nil
 	}
-	*one = batchRead{h.Offset, r.req.Result[skip : skip+n], r.lease}
-	rc.prefetch, rc.cacheMissed = one, true
-	e, err = s.job.Table.retrieveBlock(rc, h, block.TypeData, true)
-	rc.prefetch, rc.cacheMissed = nil, false
-	one.data, one.lease = nil, nil
+	s.one = batchRead{h.Offset, r.req.Result[skip : skip+n], r.lease}
+	s.rc.prefetch, s.rc.cacheMissed = &s.one, true
+	e, err = s.job.Table.retrieveBlock(&s.rc, h, block.TypeData, true)
+	s.rc.prefetch, s.rc.cacheMissed = nil, false
+	s.one.data, s.one.lease = nil, nil
 	return e, true, err
+}
+
+// wait waits for a read. mu is held, and released meanwhile.
+func (s *ReadSet) wait(r *setRead) error {
+	if r.handle != nil {
+		s.mu.Unlock()
+		r.lead.Stop()
+		timer := startTimer(s.job.Table.ioptions, rocksdb.HistIODispatcherAsyncReadPollWaitMicros)
+		h := [1]rocksdb.IOHandle{r.handle}
+		err := s.job.Table.ioptions.FS.Poll(h[:], 1)
+		timer.Stop()
+		s.mu.Lock()
+		if err != nil {
+			return err
+		}
+		r.handle.Release()
+		r.handle = nil
+	}
+	if r.async {
+		r.async = false
+		s.stats.AsyncReads += uint64(len(r.group))
+	}
+	return r.req.Status
 }
 
 // drop lets a block's read go; the last block's lets its memory go.
@@ -591,10 +563,6 @@ func (s *ReadSet) drop(b *setBlock) {
 	if r.left--; r.left > 0 {
 		return
 	}
-	for r.polled {
-		s.progress.Wait()
-	}
-	s.land(r, false)
 	if r.handle != nil {
 		h := [1]rocksdb.IOHandle{r.handle}
 		if s.job.Table.ioptions.FS.AbortIO(h[:]) != nil {
@@ -664,14 +632,10 @@ func (s *ReadSet) ReleaseBlock(i int) (wasted bool) {
 
 func (s *ReadSet) release(i int) bool {
 	b := &s.blocks[i]
-	if b.state == blockAhead {
-		s.awaitAhead(b)
-	}
 	was := b.state
 	b.state = blockReleased
 	switch was {
 	case blockPinned:
-		s.tookAhead(i)
 		b.entry.Release()
 		return true
 	case blockReading:
@@ -693,35 +657,33 @@ func (s *ReadSet) IsBlockAvailable(i int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch s.blocks[i].state {
-	case blockPinned, blockReading, blockAhead:
+	case blockPinned, blockReading:
 		return true
 	}
 	return false
 }
 
 // DispatchPending begins asynchronous reads that were held back, as far as there
-// is memory now and the window lets them through. It tells whether some are left.
-// It may be called by any goroutine.
+// is memory now. It tells whether some are left. It may be called by any goroutine.
 func (s *ReadSet) DispatchPending() (left bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.job.Async {
 		opts := s.opts
-		s.dispatchPending(&opts, false)
+		s.dispatchPending(&opts)
 	}
 	return len(s.groups) > 0
 }
 
-// dispatchPending is DispatchPending with mu held; with force the first reads are
-// begun whatever the window.
-func (s *ReadSet) dispatchPending(opts *rocksdb.IOOptions, force bool) {
+// dispatchPending is DispatchPending with mu held.
+func (s *ReadSet) dispatchPending(opts *rocksdb.IOOptions) {
 	if len(s.groups) == 0 {
 		return
 	}
 	if opts != &s.opts {
 		opts.IOStats = nil // the owner's alone
 	}
-	if now := s.admit(s.groups, force); len(now) > 0 {
+	if now := s.admit(s.groups); len(now) > 0 {
 		if err := s.dispatch(now, opts); err != nil {
 			s.setErr(now, err)
 		}
@@ -748,7 +710,6 @@ func (s *ReadSet) Stats() ReadSetStats {
 // that were read ahead in vain.
 func (s *ReadSet) Close() (wasted int) {
 	s.mu.Lock()
-	s.closed = true
 	freed := uint64(0)
 	for i := range s.blocks {
 		if s.release(i) {

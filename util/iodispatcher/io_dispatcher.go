@@ -96,37 +96,6 @@ func (d *IODispatcher) MemoryUsed() uint64 {
 	return d.used
 }
 
-// scanDispatcher hands the jobs of one scan to a dispatcher that may serve others
-// too.
-type scanDispatcher struct {
-	rocksdb.IODispatcher
-	submit func(*blockbased.IOJob) (*blockbased.ReadSet, error)
-	ahead  *blockbased.AheadQueue
-}
-
-// ForScan gives a dispatcher for all tables of one scan, which runs its jobs by
-// d, or by one of its own when d is nil, and has their blocks parsed ahead.
-func ForScan(d rocksdb.IODispatcher) rocksdb.IODispatcher {
-	if d == nil {
-		d = NewIODispatcher(nil)
-	}
-	s := &scanDispatcher{IODispatcher: d, ahead: blockbased.NewAheadQueue()}
-	if by, ok := d.(interface {
-		SubmitJob(*blockbased.IOJob) (*blockbased.ReadSet, error)
-	}); ok {
-		s.submit = by.SubmitJob
-	} else {
-		s.submit = NewIODispatcher(nil).SubmitJob
-	}
-	return s
-}
-
-// SubmitJob begins a job's reads.
-func (s *scanDispatcher) SubmitJob(job *blockbased.IOJob) (*blockbased.ReadSet, error) {
-	job.Ahead = s.ahead
-	return s.submit(job)
-}
-
 // TrackingIODispatcher keeps the ReadSets of a dispatcher, for tests. It is not
 // safe for concurrent use.
 type TrackingIODispatcher struct {
