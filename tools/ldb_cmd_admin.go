@@ -44,50 +44,69 @@ func (c *LDBCommand) initPath() {
 func (c *LDBCommand) doCompact() {
 	o := rocksdb.DefaultCompactRangeOptions()
 	o.BottommostLevelCompaction = rocksdb.BottommostLevelCompactionForceOptimized
+	c.compactRange(&o, c.args.from, c.args.to)
+}
+
+func (c *LDBCommand) compactRange(o *rocksdb.CompactRangeOptions, from, to []byte) {
 	p := startProgress(c.tool.Stderr, "compact", "", 0)
 	defer p.stop()
-	if err := c.db.CompactRange(&o, c.family(), c.args.from, c.args.to); err != nil {
+	if err := c.db.CompactRange(o, c.family(), from, to); err != nil {
 		c.failErr("Compaction failed: ", err)
 	}
 }
 
 func (c *LDBCommand) doLoad() {
-	wo := rocksdb.DefaultWriteOptions()
-	wo.DisableWAL = c.isFlag("disable_wal")
-	bad := 0
-	in := bufio.NewReader(c.tool.Stdin)
-	p := startProgress(c.tool.Stderr, "load", "keys", 0)
-	defer p.stop()
-	for {
-		line, err := in.ReadString('\n')
-		if err != nil && err != io.EOF {
-			c.failErr("Load failed: ", err)
-			return
-		}
-		if line == "" {
-			break
-		}
-		line = strings.TrimSuffix(line, "\n")
-		if key, value, ok := c.parseKeyValue(line); ok {
-			if c.state == execFailed {
-				return
-			}
-			if err := c.db.Put(&wo, c.family(), key, value); err != nil {
-				c.failErr("Load failed: ", err)
-				return
-			}
-			p.add(1)
-		} else if !strings.HasPrefix(line, "Keys in range:") && !strings.HasPrefix(line, "Created bg thread 0x") {
-			bad++
-		}
+	bad := c.loadLines()
+	if c.state == execFailed {
+		return
 	}
 	if bad > 0 {
 		c.printf("Warning: %d bad lines ignored.\n", bad)
 	}
 	if c.isFlag("compact") {
 		o := rocksdb.DefaultCompactRangeOptions()
-		if err := c.db.CompactRange(&o, c.family(), nil, nil); err != nil {
-			c.failErr("Compaction failed: ", err)
+		c.compactRange(&o, nil, nil)
+	}
+}
+
+// loadLines writes the entries of the input's lines, and gives how many lines are
+// none. The progress of a file is told in its bytes.
+func (c *LDBCommand) loadLines() (bad int) {
+	wo := rocksdb.DefaultWriteOptions()
+	wo.DisableWAL = c.isFlag("disable_wal")
+	in := bufio.NewReader(c.tool.Stdin)
+	unit, size := "keys", fileSize(c.tool.Stdin)
+	if size > 0 {
+		unit = "bytes"
+	}
+	p := startProgress(c.tool.Stderr, "load", unit, size)
+	defer p.stop()
+	for {
+		line, err := in.ReadString('\n')
+		if err != nil && err != io.EOF {
+			c.failErr("Load failed: ", err)
+			return bad
+		}
+		if line == "" {
+			return bad
+		}
+		if size > 0 {
+			p.add(len(line))
+		}
+		line = strings.TrimSuffix(line, "\n")
+		if key, value, ok := c.parseKeyValue(line); ok {
+			if c.state == execFailed {
+				return bad
+			}
+			if err := c.db.Put(&wo, c.family(), key, value); err != nil {
+				c.failErr("Load failed: ", err)
+				return bad
+			}
+			if size == 0 {
+				p.add(1)
+			}
+		} else if !strings.HasPrefix(line, "Keys in range:") && !strings.HasPrefix(line, "Created bg thread 0x") {
+			bad++
 		}
 	}
 }

@@ -2,11 +2,7 @@
 
 package tools
 
-import (
-	"fmt"
-
-	leveldbimport "github.com/rocksdb-go/rocksdb/utilities/leveldb_import"
-)
+import leveldbimport "github.com/rocksdb-go/rocksdb/utilities/leveldb_import"
 
 // ownCommands are the help's group of commands that upstream does not have.
 var ownCommands = []string{"import_leveldb"}
@@ -38,16 +34,10 @@ func (c *LDBCommand) doImportLevelDB() {
 	}
 	c.options.DBPaths = nil // the database is renamed when it is complete
 	o := leveldbimport.Options{Env: c.env(), Target: c.options}
-	terminal := isTerminal(c.tool.Stderr)
-	if terminal {
-		o.Progress = func(s leveldbimport.Stats) {
-			fmt.Fprintf(c.tool.Stderr, "\r%d keys, %d MB", s.Keys, s.Bytes>>20)
-		}
-	}
+	p := startProgress(c.tool.Stderr, "import_leveldb", "keys", 0)
+	o.Progress = func(s leveldbimport.Stats) { p.set(s.Keys) }
 	stats, err := leveldbimport.Import(c.args.path, c.dbPath, &o)
-	if terminal {
-		fmt.Fprintln(c.tool.Stderr)
-	}
+	p.stop()
 	for _, log := range stats.TornLogs {
 		c.warnf("%s: the last record is cut off and was left out, as LevelDB does\n", log)
 	}

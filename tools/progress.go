@@ -43,6 +43,19 @@ func isTerminal(f any) bool {
 	return ok && term.IsTerminal(int(file.Fd()))
 }
 
+// fileSize gives the size of a plain file, 0 for what is none.
+func fileSize(f any) uint64 {
+	file, ok := f.(*os.File)
+	if !ok {
+		return 0
+	}
+	info, err := file.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return 0
+	}
+	return uint64(info.Size())
+}
+
 func newProgress(w io.Writer, what, unit string, total uint64, every time.Duration) *progress {
 	p := &progress{w: w, what: what, unit: unit, total: total, start: time.Now(), quit: make(chan struct{}), done: make(chan struct{})}
 	go func() {
@@ -65,6 +78,13 @@ func newProgress(w io.Writer, what, unit string, total uint64, every time.Durati
 func (p *progress) add(n int) {
 	if p != nil {
 		p.count.Add(int64(n))
+	}
+}
+
+// set makes n the count.
+func (p *progress) set(n uint64) {
+	if p != nil {
+		p.count.Store(int64(n))
 	}
 }
 
