@@ -117,6 +117,32 @@ func TestRealCommandLines(t *testing.T) {
 		{line: "ldb --db=test_db_new scan", out: `^a1 ==> b1\na2 ==> b2\n$`},
 		{line: "ldb --db=logged --create_if_missing put foo bar", out: `^OK\n$`},
 	})
+	runLines(t, []commandLine{ // facebook/rocksdb#6245
+		{line: "ldb put k a --create_if_missing --db=./tmp", out: `^OK\n$`},
+		{line: "ldb put k a --create_if_missing --db=./tmp", out: `^OK\n$`},
+		{line: "ldb write_extern_sst ./tmp.sst --db=./tmp/", stdin: "k ==> b\n", out: `^$`, err: `^external SST file written to \./tmp\.sst\n$`},
+		{line: "ldb ingest_extern_sst ./tmp.sst --db=./tmp", out: `^$`, err: `^external SST files ingested\n$`},
+		{line: "ldb get k --db=./tmp", out: `^b\n$`},
+		{line: "ldb idump ./tmp.sst --db=./tmp", out: `^'k' seq:3, type:1 => b\n'k' seq:2, type:1 => a\n'k' seq:1, type:1 => a\nInternal keys in range: 3\n$`},
+		{line: "ldb manifest_dump --db=./tmp", out: `(?m)^--- level 0 --- version# 1 ---\n \d+:\d+\[3 \.\. 3\]\['k' seq:3, type:1 \.\. 'k' seq:3, type:1\]\n`},
+		{line: "ldb scan --max_keys=10 --db=test_db --secondary_path=secondary --no_value --hex", out: `^0x6131\n0x6132\n0x6133\n0x6134\n0x6D75[0-9A-F]+\n0x7834\n$`},
+		{line: "ldb get 0x6132 --hex --db=test_db --secondary_path=secondary", out: `^0x6232\n$`},
+		{line: "ldb --db=test_db scan --from=q=3 --max_keys=1", out: `^x4 ==> b4:f5\n$`},
+		{line: "ldb --db=test_db multi_get_entity 0x6131 --key_hex --value_hex", out: `^0x6131 ==> :0x7A31 0x6231:0x6331 0x6232:0x6631\n$`},
+		{line: "ldb --db=test_db multi_get_entity 0x00000000000000950000000000000120 --key_hex --column_family=7 --read_timestamp=1115613683797942 --value_hex",
+			code: 1, err: `^Failed: Non-existing column family 7\n$`},
+		{line: "ldb --db=test_db get_property rocksdb.aggregated-table-properties-at-level1", out: `(?m)^rocksdb\.aggregated-table-properties-at-level1\.num_entries: 0$`},
+		{line: "ldb update_manifest --update_temperatures", code: 1, err: `Failed: failed to update manifest: IO error: No such file or directory: `},
+		{line: "ldb write_extern_sst ./copy.sst --db=copied --compression_type=no --hex --create_if_missing", stdin: "0x61 ==> 0x31\n0x62 ==> 0x32\n",
+			err: `^external SST file written to \./copy\.sst\n$`},
+		{line: "sst_dump --file=copy.sst", out: `Sst file format: block-based\nfrom \[\] to \[\]\n$`},
+		{line: "sst_dump --command=recompress --compression_types=kLZ4Compression", code: 1, err: `^file or directory must be specified\.\n`},
+		{line: "sst_dump --file=copy.sst --command=recompress --compression_level_from=6 --compression_level_to=6 --compression_types=kZSTD " +
+			"--compression_max_dict_bytes=1024 --compression_zstd_max_train_bytes=4096 --compression_use_zstd_finalize_dict",
+			out: `Compression: kZSTD +Block Size: 16384  Threads: 1\nCx level: 6 Cx size: `},
+		{line: "sst_dump --file=write_example --command=scan --show_properties --verify_checksum", code: 1,
+			err: `^NotFound: write_example: No such file or directory\n$`},
+	})
 	logs, _ := filepath.Glob("logged/*.log")
 	if len(logs) > 0 {
 		if info, err := os.Stat(logs[0]); err == nil && info.Size() > 0 {
@@ -159,4 +185,41 @@ func TestMistakenCommandLines(t *testing.T) {
 		{line: "ldb --db=db get a1 --block_size=-1", code: 1, err: `^Failed: block_size must be > 0\.\n$`},
 		{line: "ldb --db=db get a1 --compression_type=zzz", code: 1, err: `^Failed: Unknown compression algorithm: zzz\n$`},
 	})
+}
+
+// TestRealOptionsFiles: OPTIONS files as people write them by hand, or as other
+// programs do.
+func TestRealOptionsFiles(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for name, c := range map[string]struct {
+		text, want string // what ldb prints, or complains of
+	}{
+		"short": {"[DBOptions]\n max_open_files= 500\n[CFOptions \"default\"]\n level0_file_num_compaction_trigger= 0\n", `^v\n$`},
+		"comments after values": {"# by hand\n[Version]\nrocksdb_version=10.7.0\noptions_file_version=1.1\n" +
+			"[DBOptions]\n# IO\nbytes_per_sync=1048576              # 1 MiB\nenable_pipelined_write=true         # DBOptions::enable_pipelined_write\n" +
+			"[CFOptions \"default\"]\nmax_bytes_for_level_base=2684354560     # ~2.5 GiB\nbottommost_compression=kZSTD\n" +
+			"[TableOptions/BlockBasedTable \"default\"]\nblock_size=65536                        # 64 KiB blocks (adjust per workload)\n" +
+			"filter_policy=rocksdb.BuiltinBloomFilter\n", `^v\n$`},
+		"a prefix extractor of another program": {"[Version]\nrocksdb_version=11.0.0\noptions_file_version=1.1\n[DBOptions]\n" +
+			"[CFOptions \"default\"]\nprefix_extractor=surrealdb.TablePrefix.v1\n", `^v\n$`},
+		"a secondary cache of another program": {"[Version]\nrocksdb_version=9.1.1\noptions_file_version=1.1\n[DBOptions]\n[CFOptions \"default\"]\n" +
+			"[TableOptions/BlockBasedTable \"default\"]\nblock_cache={capacity=1048576;num_shard_bits=4;secondary_cache={id=CacheLibSecondaryCache;truncate=false}}\n",
+			`^Failed: Invalid argument: .*Unrecognized option: \.secondary_cache\nThis tool was built with version `},
+		"an older version's unknown option": {"[Version]\nrocksdb_version=4.3.1\noptions_file_version=1.1\n[DBOptions]\nno_such=1\n[CFOptions \"default\"]\n",
+			`^Failed: Invalid argument: Extra option not recognized: no_such\nThis tool was built with version `},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			runLines(t, []commandLine{{line: "ldb --db=" + dir + " --create_if_missing put k v", out: `^OK\n$`}})
+			files, err := filepath.Glob(dir + "/OPTIONS-*")
+			if err != nil || len(files) == 0 {
+				t.Fatal(files, err)
+			}
+			check(t, os.WriteFile(files[len(files)-1], []byte(c.text), 0o644))
+			r := run(t, "", "--db="+dir, "--try_load_options", "get", "k")
+			if got := r.out + r.err; !regexp.MustCompile(c.want).MatchString(got) {
+				t.Errorf("%q, not %q", got, c.want)
+			}
+		})
+	}
 }
