@@ -56,7 +56,11 @@ func (c *LDBCommand) compactRange(o *rocksdb.CompactRangeOptions, from, to []byt
 }
 
 func (c *LDBCommand) doLoad() {
-	bad := c.loadLines()
+	wo := rocksdb.DefaultWriteOptions()
+	wo.DisableWAL = c.isFlag("disable_wal")
+	bad := c.readEntries("Load failed: ", "Load failed: ", func(key, value []byte) error {
+		return c.db.Put(&wo, c.family(), key, value)
+	})
 	if c.state == execFailed {
 		return
 	}
@@ -69,22 +73,22 @@ func (c *LDBCommand) doLoad() {
 	}
 }
 
-// loadLines writes the entries of the input's lines, and gives how many lines are
-// none. The progress of a file is told in its bytes.
-func (c *LDBCommand) loadLines() (bad int) {
-	wo := rocksdb.DefaultWriteOptions()
-	wo.DisableWAL = c.isFlag("disable_wal")
+// readEntries hands the entries of the input's lines to put, and gives how many lines
+// are none. Only keys between --from and --to count; upstream takes these options here
+// without going by them. The progress of a file is told in its bytes.
+func (c *LDBCommand) readEntries(readFailure, putFailure string, put func(key, value []byte) error) (bad int) {
+	ucmp := c.family().GetComparator()
 	in := bufio.NewReader(c.tool.Stdin)
-	unit, size := "keys", fileSize(c.tool.Stdin)
+	unit, size := "lines", fileSize(c.tool.Stdin)
 	if size > 0 {
 		unit = "bytes"
 	}
-	p := startProgress(c.tool.Stderr, "load", unit, size)
+	p := startProgress(c.tool.Stderr, c.def.name, unit, size)
 	defer p.stop()
 	for {
 		line, err := in.ReadString('\n')
 		if err != nil && err != io.EOF {
-			c.failErr("Load failed: ", err)
+			c.failErr(readFailure, err)
 			return bad
 		}
 		if line == "" {
@@ -92,21 +96,25 @@ func (c *LDBCommand) loadLines() (bad int) {
 		}
 		if size > 0 {
 			p.add(len(line))
+		} else {
+			p.add(1)
 		}
 		line = strings.TrimSuffix(line, "\n")
-		if key, value, ok := c.parseKeyValue(line); ok {
-			if c.state == execFailed {
+		key, value, ok := c.parseKeyValue(line)
+		switch {
+		case c.state == execFailed:
+			return bad
+		case !ok:
+			if !strings.HasPrefix(line, "Keys in range:") && !strings.HasPrefix(line, "Created bg thread 0x") {
+				bad++
+			}
+		case c.args.from != nil && ucmp.CompareWithoutTimestamp(key, false, c.args.from, false) < 0,
+			c.args.to != nil && ucmp.CompareWithoutTimestamp(key, false, c.args.to, false) >= 0:
+		default:
+			if err := put(key, value); err != nil {
+				c.failErr(putFailure, err)
 				return bad
 			}
-			if err := c.db.Put(&wo, c.family(), key, value); err != nil {
-				c.failErr("Load failed: ", err)
-				return bad
-			}
-			if size == 0 {
-				p.add(1)
-			}
-		} else if !strings.HasPrefix(line, "Keys in range:") && !strings.HasPrefix(line, "Created bg thread 0x") {
-			bad++
 		}
 	}
 }

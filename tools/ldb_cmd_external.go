@@ -3,10 +3,6 @@
 package tools
 
 import (
-	"bufio"
-	"io"
-	"strings"
-
 	"github.com/rocksdb-go/rocksdb/include/rocksdb"
 	"github.com/rocksdb-go/rocksdb/table/sstfile"
 	"github.com/rocksdb-go/rocksdb/utilities/checkpoint"
@@ -17,7 +13,7 @@ import (
 var externalCommandDefs = []commandDef{
 	{name: "checkpoint", help: " [--checkpoint_dir] \n", options: []string{"checkpoint_dir"}, do: (*LDBCommand).doCheckpoint},
 	{name: "write_extern_sst", help: " <output_sst_path>\n", options: with("from", "to", "create_if_missing"), createIfMissing: true,
-		init: onePath("output SST file path must be specified"), do: (*LDBCommand).doWriteExternSst},
+		init: (*LDBCommand).initWriteExternSst, do: (*LDBCommand).doWriteExternSst},
 	{name: "ingest_extern_sst", help: " <input_sst_path> [--move_files]  [--snapshot_consistency]  [--allow_global_seqno]  [--allow_blocking_flush]  " +
 		"[--ingest_behind]  [--write_global_seqno] \n", options: []string{"move_files", "snapshot_consistency", "allow_global_seqno",
 		"create_if_missing", "allow_blocking_flush", "ingest_behind", "write_global_seqno"}, createIfMissing: true,
@@ -43,6 +39,11 @@ func (c *LDBCommand) doCheckpoint() {
 	c.printf("OK\n")
 }
 
+func (c *LDBCommand) initWriteExternSst() {
+	c.initRange()
+	onePath("output SST file path must be specified")(c)
+}
+
 // doWriteExternSst makes a table of the lines of standard input.
 func (c *LDBCommand) doWriteExternSst() {
 	o := c.db.GetOptions(c.family())
@@ -56,30 +57,9 @@ func (c *LDBCommand) doWriteExternSst() {
 		c.failErr("failed to open SST file: ", err)
 		return
 	}
-	bad := 0
-	in := bufio.NewReader(c.tool.Stdin)
-	for {
-		line, err := in.ReadString('\n')
-		if err != nil && err != io.EOF {
-			c.failErr("failed to read records: ", err)
-			return
-		}
-		if line == "" {
-			break
-		}
-		line = strings.TrimSuffix(line, "\n")
-		key, value, ok := c.parseKeyValue(line)
-		switch {
-		case c.state == execFailed:
-			return
-		case ok:
-			if err := w.Put(key, value); err != nil {
-				c.failErr("failed to write record to file: ", err)
-				return
-			}
-		case !strings.HasPrefix(line, "Keys in range:") && !strings.HasPrefix(line, "Created bg thread 0x"):
-			bad++
-		}
+	bad := c.readEntries("failed to read records: ", "failed to write record to file: ", w.Put)
+	if c.state == execFailed {
+		return
 	}
 	if err := w.Finish(nil); err != nil {
 		c.failErr("Failed to finish writing to file: ", err)

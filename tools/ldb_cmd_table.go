@@ -95,7 +95,7 @@ var adminCommandDefs = []commandDef{
 			if c.isFlag("bulk_load") {
 				c.options.PrepareForBulkLoad()
 			}
-		}, do: (*LDBCommand).doLoad},
+		}, init: (*LDBCommand).initRange, do: (*LDBCommand).doLoad},
 	{name: "manifest_dump", help: " [--verbose] [--json] [--path=<path_to_manifest_file>]\n",
 		options: []string{"verbose", "path", "hex", "json"}, readOnly: true, noDBOpen: true,
 		init: (*LDBCommand).initPath, do: (*LDBCommand).doManifestDump},

@@ -263,6 +263,7 @@ func TestLDBTestCase_DumpLoad(t *testing.T) {
 		{"plain", "", " --create_if_missing", all},
 		{"hex", " --hex", " --hex --create_if_missing", all},
 		{"range", " --from=x1 --to=x3", " --create_if_missing", "x1 ==> y1\nx2 ==> y2"},
+		{"range of load", " --hex", " --hex --from=0x7832 --to=0x7834 --create_if_missing", "x2 ==> y2\nx3 ==> y3"},
 		{"max_keys", " --max_keys=3", " --create_if_missing", "x1 ==> y1\nx2 ==> y2\nx3 ==> y3"},
 		{"disable_wal", "", " --disable_wal --create_if_missing", all},
 		{"extra", extra, extra + " --create_if_missing", all},

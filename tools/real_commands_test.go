@@ -136,6 +136,9 @@ func TestRealCommandLines(t *testing.T) {
 		{line: "ldb write_extern_sst ./copy.sst --db=copied --compression_type=no --hex --create_if_missing", stdin: "0x61 ==> 0x31\n0x62 ==> 0x32\n",
 			err: `^external SST file written to \./copy\.sst\n$`},
 		{line: "sst_dump --file=copy.sst", out: `Sst file format: block-based\nfrom \[\] to \[\]\n$`},
+		{line: "ldb write_extern_sst ./part.sst --db=copied --from=b --to=c", stdin: "a ==> 1\nb ==> 2\nc ==> 3\n",
+			err: `^external SST file written to \./part\.sst\n$`},
+		{line: "sst_dump --file=part.sst --command=scan", out: `from \[\] to \[\]\n'b' seq:0, type:1 => 2\n$`},
 		{line: "sst_dump --command=recompress --compression_types=kLZ4Compression", code: 1, err: `^file or directory must be specified\.\n`},
 		{line: "sst_dump --file=copy.sst --command=recompress --compression_level_from=6 --compression_level_to=6 --compression_types=kZSTD " +
 			"--compression_max_dict_bytes=1024 --compression_zstd_max_train_bytes=4096 --compression_use_zstd_finalize_dict",
