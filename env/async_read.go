@@ -84,6 +84,9 @@ func newAsyncReads() *asyncReads {
 // SetAsyncReadMode takes effect for files that are open as well.
 func (p *PosixFileSystem) SetAsyncReadMode(m AsyncReadMode) { p.async.mode.Store(uint32(m)) }
 
+// AsyncReadMode is what SetAsyncReadMode set last.
+func (p *PosixFileSystem) AsyncReadMode() AsyncReadMode { return AsyncReadMode(p.async.mode.Load()) }
+
 // RocksDbIOUringEnable allows the default file system to use io_uring, as it
 // does from the start, or forbids it.
 func RocksDbIOUringEnable(enable bool) {

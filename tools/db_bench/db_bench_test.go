@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rocksdb-go/rocksdb/env"
 	rocksdb "github.com/rocksdb-go/rocksdb/include/rocksdb"
 	"github.com/rocksdb-go/rocksdb/internal/gflags"
 	"github.com/rocksdb-go/rocksdb/util"
@@ -454,6 +455,21 @@ func TestErrors_CommandLine(t *testing.T) {
 		out, code := runTool(t, append([]string{"--db=" + t.TempDir() + "/db", "--num=100"}, strings.Fields(args)...)...)
 		if code != 1 || !strings.Contains(out, want) {
 			t.Errorf("%s: exit %d: %s", args, code, out)
+		}
+	}
+}
+
+func TestFlags_IOUringEnabled(t *testing.T) {
+	t.Cleanup(func() { env.RocksDbIOUringEnable(true) })
+	fs, ok := env.DefaultFileSystem().(*env.PosixFileSystem)
+	if !ok {
+		t.Skip("another file system")
+	}
+	for flag, want := range map[string]env.AsyncReadMode{"false": env.AsyncReadGoroutines, "true": env.AsyncReadAuto} {
+		out, code := runTool(t, "--db="+t.TempDir()+"/db", "--num=500", "--io_uring_enabled="+flag, "--async_io",
+			"--benchmarks=fillseq,flush,multireadrandom", "--multiread_batched", "--batch_size=10")
+		if code != 0 || !strings.Contains(out, "(500 of 500 found)") || fs.AsyncReadMode() != want {
+			t.Errorf("%s: exit %d, mode %d: %s", flag, code, fs.AsyncReadMode(), out)
 		}
 	}
 }

@@ -96,6 +96,7 @@ func (t *tool) setup(args []string) error {
 		t.out.printf("Cannot parse distribution type '%s'\n", f.ValueSizeDistributionType)
 		return exitCode(1)
 	}
+	env.RocksDbIOUringEnable(f.IOUringEnabled)
 	t.sysEnv.SetBackgroundThreads(int(f.NumHighPriThreads), rocksdb.HighPriority)
 	t.sysEnv.SetBackgroundThreads(int(f.NumBottomPriThreads), rocksdb.BottomPriority)
 	t.sysEnv.SetBackgroundThreads(int(f.NumLowPriThreads), rocksdb.LowPriority)
