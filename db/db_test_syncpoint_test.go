@@ -84,7 +84,7 @@ func (x *dbTest) putTwo() {
 func TestDBTest_MixedSlowdownOptions(t *testing.T) {
 	x := newDBTest(t)
 	x.smallBuffer()
-	token := x.full().TestWriteController().GetDelayToken(1)
+	token := x.full().TestWriteController().GetDelayToken(10)
 	w := &writers{x: x}
 	var once sync.Once
 	stalls := 0
@@ -108,7 +108,7 @@ func TestDBTest_MixedSlowdownOptions(t *testing.T) {
 func TestDBTest_MixedSlowdownOptionsInQueue(t *testing.T) {
 	x := newDBTest(t)
 	x.smallBuffer()
-	token := x.full().TestWriteController().GetDelayToken(1)
+	token := x.full().TestWriteController().GetDelayToken(10)
 	w := &writers{x: x}
 	sleeps := 0
 	syncpoint.SetCallBack("DBImpl::DelayWrite:Sleep", func(any) {
