@@ -668,12 +668,12 @@ func (h *asyncRead) readNow() {
 	if !aborted {
 		n, err = preadUpTo(r.f, h.buf, h.req.Offset, r.alignment())
 	}
+	<-r.async.tokens // before anybody sees the read done
 	r.reading.Done()
 	q.mu.Lock()
 	h.n, h.err = n, err
 	h.completeLocked()
 	q.mu.Unlock()
-	<-r.async.tokens
 }
 
 // parallelRead is a MultiRead by goroutines.
